@@ -1,0 +1,302 @@
+//! When a resource must be looked at again, and why.
+//!
+//! ```text
+//!   nobody has reported on this generation ──► now
+//!   otherwise                              ──► last_updated_time + backoff(ready?)
+//!   published before, nothing changed      ──► not before published + backoff
+//! ```
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::condition::types;
+use crate::generation::Generation;
+use crate::phase::Phase;
+use crate::resource::Resource;
+use crate::time::Time;
+
+/// How long to wait between two looks at the same resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    pub not_ready: Duration,
+    pub ready: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Backoff {
+            not_ready: Duration::from_secs(10),
+            ready: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// What the decision looks at: a few words per resource, so that a Sentinel can hold a whole fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    pub generation: Generation,
+    pub deleting: bool,
+    pub ready: bool,
+    /// Whether any required adapter has reported since the resource last changed.
+    pub reported: bool,
+    pub last_updated_time: Time,
+}
+
+impl View {
+    pub fn of(resource: &Resource) -> View {
+        let (ready, last_updated_time) = match resource.condition(types::RECONCILED) {
+            Some(reconciled) => (
+                reconciled.status.is_true() && resource.status.phase == Phase::Ready,
+                reconciled.last_updated_time,
+            ),
+            None => (
+                resource.status.phase == Phase::Ready,
+                resource.status.last_updated_time,
+            ),
+        };
+        View {
+            generation: resource.generation,
+            deleting: resource.is_deleting(),
+            ready,
+            reported: last_updated_time > resource.updated_time,
+            last_updated_time,
+        }
+    }
+}
+
+/// The last event sent for a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Published {
+    pub at: Time,
+    pub generation: Generation,
+    pub deleting: bool,
+}
+
+/// Why an event is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    Created,
+    Changed,
+    Deleted,
+    NotReady,
+    Refresh,
+}
+
+impl Reason {
+    /// Stable: a value of the event's `reason` and of a metric label.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Created => "created",
+            Reason::Changed => "generation-changed",
+            Reason::Deleted => "deleted",
+            Reason::NotReady => "backoff-expired",
+            Reason::Refresh => "max-age-expired",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// When the next event for a resource is due. In the past means now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    pub at: Time,
+    pub reason: Reason,
+}
+
+impl Due {
+    pub fn is_due(self, now: Time) -> bool {
+        self.at <= now
+    }
+}
+
+/// When to send the next event, given what the resource looks like and what was last sent.
+pub fn due(view: &View, published: Option<&Published>, backoff: Backoff) -> Due {
+    let wait = if view.ready {
+        backoff.ready
+    } else {
+        backoff.not_ready
+    };
+    let unseen = |generation: Generation| match (view.deleting, generation) {
+        (true, _) => Reason::Deleted,
+        (false, Generation::FIRST) => Reason::Created,
+        (false, _) => Reason::Changed,
+    };
+    let periodic = if view.ready {
+        Reason::Refresh
+    } else {
+        Reason::NotReady
+    };
+    let base = if view.reported {
+        Due {
+            at: after(view.last_updated_time, wait),
+            reason: periodic,
+        }
+    } else {
+        Due {
+            at: view.last_updated_time,
+            reason: unseen(view.generation),
+        }
+    };
+    match published {
+        None => base,
+        Some(last) if last.generation != view.generation || last.deleting != view.deleting => Due {
+            at: last.at,
+            reason: unseen(view.generation),
+        },
+        Some(last) => Due {
+            at: base.at.max(after(last.at, wait)),
+            reason: periodic,
+        },
+    }
+}
+
+/// Far in the future rather than an overflow.
+fn after(time: Time, wait: Duration) -> Time {
+    chrono::TimeDelta::from_std(wait)
+        .ok()
+        .and_then(|wait| time.checked_add_signed(wait))
+        .unwrap_or(Time::MAX_UTC)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::UNIX_EPOCH + TimeDelta::seconds(1_700_000_000 + seconds)
+    }
+
+    fn view() -> View {
+        View {
+            generation: Generation::FIRST,
+            deleting: false,
+            ready: false,
+            reported: true,
+            last_updated_time: at(0),
+        }
+    }
+
+    fn published(seconds: i64) -> Published {
+        Published {
+            at: at(seconds),
+            generation: Generation::FIRST,
+            deleting: false,
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_reported_on_is_due_at_once() {
+        let new = View {
+            reported: false,
+            ..view()
+        };
+        assert_eq!(
+            due(&new, None, Backoff::default()),
+            Due {
+                at: at(0),
+                reason: Reason::Created
+            }
+        );
+        let updated = View {
+            generation: Generation::FIRST.next(),
+            ..new
+        };
+        assert_eq!(
+            due(&updated, None, Backoff::default()).reason,
+            Reason::Changed
+        );
+        let deleted = View {
+            deleting: true,
+            ..updated
+        };
+        assert_eq!(
+            due(&deleted, None, Backoff::default()).reason,
+            Reason::Deleted
+        );
+    }
+
+    #[test]
+    fn what_is_not_ready_is_due_10_seconds_after_the_oldest_report() {
+        let due = due(&view(), None, Backoff::default());
+        assert_eq!(
+            due,
+            Due {
+                at: at(10),
+                reason: Reason::NotReady
+            }
+        );
+        assert!(!due.is_due(at(9)));
+        assert!(due.is_due(at(10)), "at the very moment, not after it");
+    }
+
+    #[test]
+    fn what_is_ready_is_refreshed_every_half_hour() {
+        let ready = View {
+            ready: true,
+            ..view()
+        };
+        assert_eq!(
+            due(&ready, None, Backoff::default()),
+            Due {
+                at: at(1800),
+                reason: Reason::Refresh
+            }
+        );
+    }
+
+    #[test]
+    fn an_event_is_not_repeated_before_its_backoff_even_if_no_adapter_answers() {
+        let silent = View {
+            reported: false,
+            ..view()
+        };
+        assert_eq!(
+            due(&silent, Some(&published(3)), Backoff::default()).at,
+            at(13)
+        );
+    }
+
+    #[test]
+    fn a_change_after_the_event_is_due_at_once() {
+        let changed = View {
+            generation: Generation::FIRST.next(),
+            reported: false,
+            last_updated_time: at(5),
+            ..view()
+        };
+        assert!(due(&changed, Some(&published(4)), Backoff::default()).is_due(at(5)));
+        let deleted = View {
+            deleting: true,
+            ..view()
+        };
+        assert!(due(&deleted, Some(&published(4)), Backoff::default()).is_due(at(4)));
+    }
+
+    #[test]
+    fn a_report_after_the_event_postpones_the_next_one() {
+        let reported = View {
+            last_updated_time: at(8),
+            ..view()
+        };
+        assert_eq!(
+            due(&reported, Some(&published(3)), Backoff::default()).at,
+            at(18)
+        );
+    }
+
+    #[test]
+    fn an_absurd_backoff_is_the_far_future() {
+        let backoff = Backoff {
+            not_ready: Duration::MAX,
+            ready: Duration::MAX,
+        };
+        assert_eq!(due(&view(), None, backoff).at, Time::MAX_UTC);
+    }
+}

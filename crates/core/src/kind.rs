@@ -1,0 +1,144 @@
+//! Kinds of resources. They come from configuration; Cluster and NodePool are there by default.
+
+mod registry;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use registry::{Registry, RegistryError};
+
+use crate::identity::AdapterName;
+
+/// What happens to the children when their parent is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnParentDelete {
+    /// The parent cannot be deleted while active children exist.
+    Restrict,
+    /// The children are deleted with it.
+    Cascade,
+    /// The children stay and lose their owner.
+    Orphan,
+}
+
+/// One kind, as configured under `entities:`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Kind {
+    /// The name of the kind, for example `Cluster`.
+    pub kind: String,
+    /// The path segment of its routes, for example `clusters`.
+    pub plural: String,
+    /// The kind of its owner. Children live under their parent's path as well as under their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_kind: Option<String>,
+    /// What happens to resources of this kind when their parent is deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_parent_delete: Option<OnParentDelete>,
+    /// The adapters whose reports decide whether a resource is reconciled.
+    #[serde(default)]
+    pub required_adapters: Vec<AdapterName>,
+    /// Shortest name, in characters.
+    #[serde(default = "one")]
+    pub name_min_len: usize,
+    /// Longest name, in characters.
+    #[serde(default = "hundred")]
+    pub name_max_len: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn hundred() -> usize {
+    100
+}
+
+impl Kind {
+    /// The kinds every fleet has: clusters, and the node pools that belong to them.
+    pub fn defaults() -> Vec<Kind> {
+        vec![
+            Kind {
+                kind: "Cluster".to_owned(),
+                plural: "clusters".to_owned(),
+                parent_kind: None,
+                on_parent_delete: None,
+                required_adapters: Vec::new(),
+                name_min_len: 3,
+                name_max_len: 53,
+            },
+            Kind {
+                kind: "NodePool".to_owned(),
+                plural: "nodepools".to_owned(),
+                parent_kind: Some("Cluster".to_owned()),
+                on_parent_delete: Some(OnParentDelete::Cascade),
+                required_adapters: Vec::new(),
+                name_min_len: 3,
+                name_max_len: 15,
+            },
+        ]
+    }
+
+    /// What is wrong with a name for a resource of this kind, if anything: the rule and the sentence.
+    pub fn name_error(&self, name: &str) -> Option<(&'static str, String)> {
+        if name.is_empty() {
+            return Some(("required", "name is required".to_owned()));
+        }
+        if name.len() < self.name_min_len {
+            let least = self.name_min_len;
+            return Some((
+                "min_length",
+                format!("name must be at least {least} characters"),
+            ));
+        }
+        if name.len() > self.name_max_len {
+            let most = self.name_max_len;
+            return Some((
+                "max_length",
+                format!("name must be at most {most} characters"),
+            ));
+        }
+        let edge = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        let bytes = name.as_bytes();
+        let inside = bytes
+            .iter()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
+        (!inside || !edge(bytes.first()) || !edge(bytes.last())).then(|| {
+            (
+                "pattern",
+                "name must start and end with lowercase letter or number, and contain only lowercase letters, \
+                 numbers, and hyphens"
+                    .to_owned(),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cluster_names_are_dns_labels_of_3_to_53_characters() {
+        let cluster = &Kind::defaults()[0];
+        for good in ["abc", "my-cluster-1", "0ab", &"a".repeat(53)] {
+            assert_eq!(cluster.name_error(good), None, "{good}");
+        }
+        for (bad, rule) in [
+            ("", "required"),
+            ("ab", "min_length"),
+            (&"a".repeat(54) as &str, "max_length"),
+            ("-abc", "pattern"),
+            ("abc-", "pattern"),
+            ("a.bc", "pattern"),
+            ("Abc", "pattern"),
+            ("a\u{e9}bc", "pattern"),
+        ] {
+            assert_eq!(
+                cluster.name_error(bad).map(|(rule, _)| rule),
+                Some(rule),
+                "{bad}"
+            );
+        }
+    }
+}

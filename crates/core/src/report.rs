@@ -1,0 +1,182 @@
+//! A status report on its way in: decoded, checked, and judged against what is stored.
+
+mod decode;
+
+#[cfg(test)]
+mod tests;
+
+use chrono::TimeDelta;
+use serde_json::{Map, Value};
+
+use crate::adapter_status::AdapterStatus;
+use crate::condition::{AdapterCondition, ConditionStatus, types};
+use crate::generation::Generation;
+use crate::identity::AdapterName;
+use crate::time::{Time, storable};
+
+/// How far ahead of the API's clock an adapter's may be.
+const MAX_AHEAD: TimeDelta = TimeDelta::minutes(5);
+/// How old an observation may be.
+const MAX_BEHIND: TimeDelta = TimeDelta::minutes(30);
+
+/// What an adapter says, well formed but not yet judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    pub adapter: AdapterName,
+    pub observed_generation: Generation,
+    pub observed_time: Time,
+    pub conditions: Vec<ReportedCondition>,
+    pub data: Map<String, Value>,
+    pub metadata: Option<Map<String, Value>>,
+}
+
+/// One condition of a report. Its transition time is the API's to decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedCondition {
+    pub kind: String,
+    pub status: ConditionStatus,
+    pub reason: Option<String>,
+    pub message: Option<String>,
+}
+
+/// Why a report is refused. The text is the `detail` of the answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ReportError {
+    pub field: String,
+    pub message: String,
+}
+
+impl ReportError {
+    fn new(field: impl Into<String>, message: impl Into<String>) -> ReportError {
+        ReportError {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// What is to be done with a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Store this and aggregate again.
+    Accept(AdapterStatus),
+    /// The same observation once more: answer with what is stored.
+    Repeated,
+    /// Too old, too new or undecided: answer that nothing changed.
+    Discard(Discarded),
+}
+
+/// Why a report is not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discarded {
+    /// It speaks of a generation that does not exist yet.
+    FutureGeneration,
+    /// A report on a newer generation is stored.
+    OlderGeneration,
+    /// A later observation of the same generation is stored.
+    OlderObservation,
+    /// `Available=Unknown` says nothing that the stored report does not say better.
+    Undecided,
+}
+
+impl Report {
+    /// Reads a request body. `now` stands in for a missing observation time and bounds a given one.
+    pub fn decode(body: &Value, now: Time) -> Result<Report, ReportError> {
+        let report = decode::report(body, now)?;
+        if report.observed_time > now + MAX_AHEAD {
+            return Err(ReportError::new(
+                "observed_time",
+                "observed_time must not be more than 5m0s in the future",
+            ));
+        }
+        if report.observed_time < now - MAX_BEHIND {
+            return Err(ReportError::new(
+                "observed_time",
+                "observed_time must not be more than 30m0s in the past",
+            ));
+        }
+        Ok(report)
+    }
+
+    /// Decides what to do with the report, under the row lock of its resource.
+    ///
+    /// The order matters: a stale report is discarded before its conditions are looked at.
+    pub fn judge(
+        self,
+        current: Generation,
+        stored: Option<&AdapterStatus>,
+    ) -> Result<Verdict, ReportError> {
+        if self.observed_generation > current {
+            return Ok(Verdict::Discard(Discarded::FutureGeneration));
+        }
+        if let Some(stored) = stored {
+            if stored.observed_generation > self.observed_generation {
+                return Ok(Verdict::Discard(Discarded::OlderGeneration));
+            }
+            if stored.observed_generation == self.observed_generation
+                && self.observed_time < stored.last_report_time
+            {
+                return Ok(Verdict::Discard(Discarded::OlderObservation));
+            }
+        }
+        for mandatory in types::MANDATORY {
+            if !self
+                .conditions
+                .iter()
+                .any(|condition| condition.kind == mandatory)
+            {
+                return Err(ReportError::new(
+                    "conditions",
+                    format!(
+                        "missing mandatory condition '{mandatory}': all adapters must report Available, Applied, and Health"
+                    ),
+                ));
+            }
+        }
+        if let Some(stored) = stored {
+            if self.is_undecided() {
+                return Ok(Verdict::Discard(Discarded::Undecided));
+            }
+            if stored.observed_generation == self.observed_generation
+                && stored.last_report_time == self.observed_time
+            {
+                return Ok(Verdict::Repeated);
+            }
+        }
+        Ok(Verdict::Accept(self.into_status(stored)))
+    }
+
+    fn is_undecided(&self) -> bool {
+        self.conditions.iter().any(|condition| {
+            condition.kind == types::AVAILABLE && condition.status == ConditionStatus::Unknown
+        })
+    }
+
+    fn into_status(self, stored: Option<&AdapterStatus>) -> AdapterStatus {
+        let time = storable(self.observed_time);
+        let conditions = self
+            .conditions
+            .into_iter()
+            .map(|condition| AdapterCondition {
+                last_transition_time: stored
+                    .and_then(|stored| stored.condition(&condition.kind))
+                    .filter(|before| before.status == condition.status)
+                    .map_or(time, |before| before.last_transition_time),
+                kind: condition.kind,
+                status: condition.status,
+                reason: condition.reason,
+                message: condition.message,
+            })
+            .collect();
+        AdapterStatus {
+            adapter: self.adapter,
+            observed_generation: self.observed_generation,
+            conditions,
+            data: self.data,
+            metadata: self.metadata,
+            created_time: stored.map_or(time, |stored| stored.created_time),
+            last_report_time: time,
+        }
+    }
+}

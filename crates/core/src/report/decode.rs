@@ -1,0 +1,157 @@
+//! Reads a report body in every spelling the documents use, with errors that name the field.
+
+use serde_json::{Map, Value};
+
+use super::{Report, ReportError, ReportedCondition};
+use crate::condition::ConditionStatus;
+use crate::generation::Generation;
+use crate::identity::AdapterName;
+use crate::time::{Time, storable};
+
+const GENERATION: &[&str] = &["observed_generation", "observedGeneration"];
+const TIME: &[&str] = &[
+    "observed_time",
+    "observedTime",
+    "last_updated_time",
+    "lastUpdated",
+];
+
+pub(super) fn report(body: &Value, now: Time) -> Result<Report, ReportError> {
+    let body = body
+        .as_object()
+        .ok_or_else(|| ReportError::new("", "a status report must be a JSON object"))?;
+    let adapter = match body.get("adapter") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(name)) => name.clone(),
+        Some(_) => return Err(must_be("adapter", "a string")),
+    };
+    let adapter = AdapterName::try_from(adapter)
+        .map_err(|error| ReportError::new("adapter", error.to_string()))?;
+    Ok(Report {
+        adapter,
+        observed_generation: generation(body)?,
+        observed_time: storable(time(body)?.unwrap_or(now)),
+        conditions: conditions(body)?,
+        data: object(body, "data")?.unwrap_or_default(),
+        metadata: object(body, "metadata")?,
+    })
+}
+
+fn generation(body: &Map<String, Value>) -> Result<Generation, ReportError> {
+    let (field, value) = first(body, GENERATION);
+    match value {
+        None => Err(ReportError::new(field, "observed_generation is required")),
+        Some(value) => {
+            let number = value
+                .as_i64()
+                .ok_or_else(|| must_be(field, "a whole number"))?;
+            Generation::try_from(number)
+                .map_err(|_| ReportError::new(field, "observed_generation must be at least 1"))
+        }
+    }
+}
+
+fn time(body: &Map<String, Value>) -> Result<Option<Time>, ReportError> {
+    let (field, value) = first(body, TIME);
+    let Some(value) = value else { return Ok(None) };
+    let text = value
+        .as_str()
+        .ok_or_else(|| must_be(field, "an RFC 3339 timestamp"))?;
+    chrono::DateTime::parse_from_rfc3339(text)
+        .map(|time| Some(time.to_utc()))
+        .map_err(|_| must_be(field, "an RFC 3339 timestamp"))
+}
+
+fn conditions(body: &Map<String, Value>) -> Result<Vec<ReportedCondition>, ReportError> {
+    let entries = match body.get("conditions") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(entries)) => entries,
+        Some(_) => return Err(must_be("conditions", "an array")),
+    };
+    let mut conditions: Vec<ReportedCondition> = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let condition = condition(index, entry)?;
+        if conditions
+            .iter()
+            .any(|earlier| earlier.kind == condition.kind)
+        {
+            return Err(ReportError::new(
+                format!("conditions[{index}].type"),
+                format!(
+                    "duplicate condition type '{}' at index {index}",
+                    condition.kind
+                ),
+            ));
+        }
+        conditions.push(condition);
+    }
+    Ok(conditions)
+}
+
+fn condition(index: usize, entry: &Value) -> Result<ReportedCondition, ReportError> {
+    let at = |field: &str| format!("conditions[{index}].{field}");
+    let entry = entry
+        .as_object()
+        .ok_or_else(|| must_be(&format!("conditions[{index}]"), "an object"))?;
+    let text = |field: &str| match entry.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(must_be(&at(field), "a string")),
+    };
+    let kind = text("type")?.unwrap_or_default();
+    if kind.is_empty() {
+        return Err(ReportError::new(
+            at("type"),
+            format!("condition type cannot be empty at index {index}"),
+        ));
+    }
+    let status = match text("status")?.unwrap_or_default().as_str() {
+        "True" => ConditionStatus::True,
+        "False" => ConditionStatus::False,
+        "Unknown" => ConditionStatus::Unknown,
+        other => {
+            return Err(ReportError::new(
+                at("status"),
+                format!(
+                    "invalid status value '{other}' for condition at index {index} (type: {kind}): must be 'True', 'False', or 'Unknown'"
+                ),
+            ));
+        }
+    };
+    Ok(ReportedCondition {
+        kind,
+        status,
+        reason: text("reason")?,
+        message: text("message")?,
+    })
+}
+
+fn object(
+    body: &Map<String, Value>,
+    field: &str,
+) -> Result<Option<Map<String, Value>>, ReportError> {
+    match body.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(object)) => Ok(Some(object.clone())),
+        Some(_) => Err(must_be(field, "an object")),
+    }
+}
+
+/// The first of several spellings that is present and not null.
+fn first<'a>(
+    body: &'a Map<String, Value>,
+    spellings: &[&'static str],
+) -> (&'static str, Option<&'a Value>) {
+    spellings
+        .iter()
+        .find_map(|name| {
+            body.get(*name)
+                .filter(|value| !value.is_null())
+                .map(|value| (*name, Some(value)))
+        })
+        .unwrap_or((spellings[0], None))
+}
+
+fn must_be(field: &str, what: &str) -> ReportError {
+    ReportError::new(field, format!("field '{field}' must be {what}"))
+}

@@ -1,0 +1,87 @@
+//! A resource: what its owner wants, and what is known about it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::condition::{self, ResourceCondition};
+use crate::generation::Generation;
+use crate::identity::{AdapterName, ResourceId};
+use crate::phase::Phase;
+use crate::time::Time;
+
+/// The path under which every route of the API lives.
+pub const BASE_PATH: &str = "/api/hyperfleet/v1";
+
+/// One object of the fleet, of any kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resource {
+    pub id: ResourceId,
+    pub kind: String,
+    pub name: String,
+    /// Fixed at create; a child's begins with its parent's.
+    pub href: String,
+    pub spec: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub tenancy: BTreeMap<String, String>,
+    pub generation: Generation,
+    pub status: ResourceStatus,
+    /// One object despite the plural: the parent of a child kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_references: Option<ObjectReference>,
+    pub created_time: Time,
+    pub updated_time: Time,
+    pub created_by: String,
+    pub updated_by: String,
+    /// Set once deletion was asked for; the row goes when every adapter has cleaned up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_time: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_by: Option<String>,
+}
+
+impl Resource {
+    pub fn is_deleting(&self) -> bool {
+        self.deleted_time.is_some()
+    }
+
+    pub fn condition(&self, kind: &str) -> Option<&ResourceCondition> {
+        condition::find(&self.status.conditions, kind)
+    }
+}
+
+/// Points at another resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ObjectReference {
+    pub id: ResourceId,
+    pub kind: String,
+    pub href: String,
+}
+
+/// What is known about a resource: computed when something is written, never when it is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceStatus {
+    pub phase: Phase,
+    /// Spelled as the status guide spells it.
+    #[serde(rename = "phaseDescription")]
+    pub phase_description: String,
+    pub conditions: Vec<ResourceCondition>,
+    /// What each adapter that reported says in one line.
+    pub adapters: Vec<AdapterSummary>,
+    /// The oldest report of the required adapters, so that a stuck adapter shows.
+    pub last_updated_time: Time,
+    /// When the phase last changed.
+    pub last_transition_time: Time,
+}
+
+/// One adapter in a resource's status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AdapterSummary {
+    pub name: AdapterName,
+    pub available: condition::ConditionStatus,
+    pub observed_generation: Generation,
+}
