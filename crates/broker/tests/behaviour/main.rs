@@ -1,0 +1,40 @@
+//! What every broker promises, tested on each of them: `memory::<promise>`, `rabbitmq::<promise>`.
+//!
+//! A broker whose server is not installed has its trials listed as ignored, with the reason.
+#![expect(
+    clippy::unwrap_used,
+    reason = "all of it is a test, which clippy cannot see without the standard harness"
+)]
+
+mod bench;
+mod dead_letters;
+mod delivery;
+mod memory;
+mod publishing;
+mod retry;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use crate::bench::{Bench, Promise, promises};
+
+/// Every promise that does not depend on the broker.
+fn common() -> Vec<Promise> {
+    let mut all = Vec::new();
+    all.extend(delivery::promises());
+    all.extend(retry::promises());
+    all.extend(dead_letters::promises());
+    all.extend(publishing::promises());
+    all
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials: Vec<Trial> = Vec::new();
+    let memory: Arc<dyn Bench> = Arc::new(memory::Memory);
+    trials.extend(promises("memory", &memory, common()));
+    trials.extend(promises("memory", &memory, memory::promises()));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
