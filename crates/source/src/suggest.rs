@@ -8,8 +8,15 @@ pub fn nearest<'a, I>(word: &str, candidates: I) -> Option<&'a str>
 where
     I: IntoIterator<Item = &'a str>,
 {
+    nearest_within(word, candidates, (fold(word).chars().count() / 3).max(1))
+}
+
+/// The candidate at most `allowed` edits away from `word` that is nearest to it.
+pub fn nearest_within<'a, I>(word: &str, candidates: I, allowed: usize) -> Option<&'a str>
+where
+    I: IntoIterator<Item = &'a str>,
+{
     let plain = fold(word);
-    let allowed = (plain.chars().count() / 3).max(1);
     candidates
         .into_iter()
         .filter(|candidate| *candidate != word)
