@@ -1,0 +1,30 @@
+//! Where managed objects live, and the few things that are ever done to them.
+//!
+//! In comes a rendered manifest or a reference to an object, out comes the object as the target
+//! has it, as JSON, or a [`TransportError`] that says what was being done to which object, what
+//! the target answered, and whether trying again can help.
+//!
+//! ```text
+//!  ObjectRef / Selector / manifest
+//!        │
+//!        ▼
+//!   Transport ──┬─ KubernetesTransport ── rate limit ── discovery cache ──► kube-apiserver
+//!               └─ OfflineTransport ─────────────────────────────────────► recorded objects
+//!        │
+//!        ▼
+//!   serde_json::Value │ TransportError { operation, object, failure }
+//! ```
+//!
+//! Nothing here retries: whoever calls is called again when the object is next looked at.
+
+mod error;
+mod kubernetes;
+mod object;
+mod offline;
+mod transport;
+
+pub use error::{Failure, Operation, TransportError};
+pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport};
+pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
+pub use offline::OfflineTransport;
+pub use transport::{Delete, Deletion, Mode, Propagation, Scope, Transport};
