@@ -1,0 +1,132 @@
+//! The connection pool.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, PgPool};
+
+use crate::error::StoreError;
+use crate::migrations;
+
+/// How to reach a database, and how hard.
+#[derive(Debug, Clone)]
+pub struct DatabaseOptions {
+    pub max_connections: u32,
+    /// How long a request waits for a free connection.
+    pub acquire_timeout: Duration,
+    /// The longest any one statement may run.
+    pub statement_timeout: Duration,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        DatabaseOptions {
+            max_connections: 50,
+            acquire_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Why no connection could be made. Names the server, never the password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("DATABASE_URL is not a PostgreSQL URL: {0}")]
+    Url(#[source] sqlx::Error),
+    #[error("cannot connect to PostgreSQL at {server}: {source}")]
+    Connect {
+        server: String,
+        #[source]
+        source: sqlx::Error,
+    },
+    #[error("cannot bring the database at {server} to this version's tables: {source}")]
+    Migrate {
+        server: String,
+        #[source]
+        source: sqlx::migrate::MigrateError,
+    },
+}
+
+/// All that is kept. Cheap to clone; clones share one pool.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) pool: PgPool,
+    server: String,
+}
+
+impl Store {
+    /// Connects to the server of a `postgres://` URL.
+    pub async fn connect_url(url: &str, options: &DatabaseOptions) -> Result<Store, ConnectError> {
+        let target = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
+        Store::connect(target, options).await
+    }
+
+    /// Connects, and proves it with one connection.
+    pub async fn connect(
+        target: PgConnectOptions,
+        options: &DatabaseOptions,
+    ) -> Result<Store, ConnectError> {
+        let server = describe(&target);
+        let timeout = options.statement_timeout.as_millis().to_string();
+        let target = target
+            .application_name("hyperfleet")
+            .options([("statement_timeout", timeout.as_str())])
+            .disable_statement_logging();
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .max_lifetime(Duration::from_secs(5 * 60))
+            .idle_timeout(Duration::from_secs(60))
+            .connect_with(target)
+            .await
+            .map_err(|source| ConnectError::Connect {
+                server: server.clone(),
+                source,
+            })?;
+        Ok(Store { pool, server })
+    }
+
+    /// Brings the tables to this version. Concurrent calls wait for each other; each step is applied once.
+    pub async fn migrate(&self) -> Result<(), ConnectError> {
+        migrations::run(&self.pool)
+            .await
+            .map_err(|source| ConnectError::Migrate {
+                server: self.server.clone(),
+                source,
+            })
+    }
+
+    /// Whether the tables are of this version, and if not, what is missing.
+    pub async fn pending_migrations(&self) -> Result<Vec<&'static str>, StoreError> {
+        migrations::pending(&self.pool).await
+    }
+
+    /// One round trip that touches no table.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Where it is connected to, for people.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Waits for running statements and closes every connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+fn describe(target: &PgConnectOptions) -> String {
+    let database = target.get_database().unwrap_or("");
+    match target.get_socket() {
+        Some(socket) => format!("{} (unix socket), database `{database}`", socket.display()),
+        None => format!(
+            "{}:{}, database `{database}`",
+            target.get_host(),
+            target.get_port()
+        ),
+    }
+}

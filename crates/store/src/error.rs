@@ -1,0 +1,46 @@
+//! What can go wrong with a statement, in the words of a caller.
+
+/// Why a statement did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// An active resource has that name.
+    #[error("a {kind} named `{name}` already exists")]
+    NameTaken { kind: String, name: String },
+    /// The owner went away between the check and the write.
+    #[error("the owner of the new {kind} no longer exists or is being deleted")]
+    OwnerGone { kind: String },
+    /// Too many writers at one row; the caller may try again.
+    #[error("resource {id} changed {attempts} times while a write to it was being decided")]
+    Contended { id: String, attempts: u32 },
+    /// The database is away, or too busy to answer in time; the caller may try again.
+    #[error("the database is not available: {0}")]
+    Unavailable(#[source] sqlx::Error),
+    /// A statement failed in a way no caller can mend.
+    #[error("a database statement failed: {0}")]
+    Statement(#[source] sqlx::Error),
+    /// A row holds what this version cannot read.
+    #[error("row {id} cannot be read: {what}")]
+    Unreadable { id: String, what: String },
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        let unavailable = match &error {
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed => true,
+            // 08: connection; 53: resources exhausted; 57: operator intervention (shutdown, statement timeout).
+            sqlx::Error::Database(database) => database
+                .code()
+                .is_some_and(|code| matches!(&code.as_bytes()[..2], b"08" | b"53" | b"57")),
+            _ => false,
+        };
+        if unavailable {
+            StoreError::Unavailable(error)
+        } else {
+            StoreError::Statement(error)
+        }
+    }
+}

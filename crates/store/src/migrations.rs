@@ -1,0 +1,55 @@
+//! The tables, step by step. Steps only add: the previous version keeps working while they run.
+
+use std::borrow::Cow;
+
+use sqlx::PgPool;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+
+use crate::error::StoreError;
+
+/// Every step ever released, oldest first. A released step never changes.
+const STEPS: &[(i64, &str, &str)] = &[(
+    1,
+    "resources",
+    include_str!("../migrations/0001_resources.sql"),
+)];
+
+fn migrator() -> Migrator {
+    let steps = STEPS
+        .iter()
+        .map(|(version, name, sql)| {
+            Migration::new(
+                *version,
+                Cow::Borrowed(*name),
+                MigrationType::Simple,
+                sqlx::SqlSafeStr::into_sql_str(*sql),
+                false,
+            )
+        })
+        .collect();
+    Migrator::with_migrations(steps)
+}
+
+/// Applies what is missing, under an advisory lock.
+pub(crate) async fn run(pool: &PgPool) -> Result<(), MigrateError> {
+    migrator().run(pool).await
+}
+
+/// The steps this version knows and the database has not seen.
+pub(crate) async fn pending(pool: &PgPool) -> Result<Vec<&'static str>, StoreError> {
+    let known: bool = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
+        .fetch_one(pool)
+        .await?;
+    let applied: Vec<i64> = if known {
+        sqlx::query_scalar("SELECT version FROM _sqlx_migrations WHERE success")
+            .fetch_all(pool)
+            .await?
+    } else {
+        Vec::new()
+    };
+    Ok(STEPS
+        .iter()
+        .filter(|(version, _, _)| !applied.contains(version))
+        .map(|(_, name, _)| *name)
+        .collect())
+}

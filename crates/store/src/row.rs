@@ -1,0 +1,99 @@
+//! Rows as domain values.
+
+use std::collections::BTreeMap;
+
+use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::generation::Generation;
+use hyperfleet_core::identity::{AdapterName, ResourceId};
+use hyperfleet_core::resource::{ObjectReference, Resource, ResourceStatus};
+use hyperfleet_core::time::Time;
+use serde_json::{Map, Value};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// The columns of a resource, in every SELECT that reads one.
+macro_rules! resource_columns {
+    () => {
+        "r.id, r.kind, r.name, r.href, r.owner_id, r.owner_kind, r.owner_href, r.spec, r.labels, r.tenancy, \
+         r.generation, r.status, r.created_time, r.updated_time, r.created_by, r.updated_by, r.deleted_time, \
+         r.deleted_by, r.revision"
+    };
+}
+pub(crate) use resource_columns;
+
+/// The columns of a report.
+macro_rules! status_columns {
+    () => {
+        "s.adapter, s.observed_generation, s.conditions, s.data, s.metadata, s.created_time, s.last_report_time"
+    };
+}
+pub(crate) use status_columns;
+
+pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
+    let id: Uuid = row.try_get("id")?;
+    let owner: Option<Uuid> = row.try_get("owner_id")?;
+    let owner_references = match owner {
+        None => None,
+        Some(owner) => Some(ObjectReference {
+            id: ResourceId(owner),
+            kind: row.try_get("owner_kind")?,
+            href: row.try_get("owner_href")?,
+        }),
+    };
+    let Json(spec): Json<Map<String, Value>> = row.try_get("spec")?;
+    let Json(labels): Json<BTreeMap<String, String>> = row.try_get("labels")?;
+    let Json(tenancy): Json<BTreeMap<String, String>> = row.try_get("tenancy")?;
+    let Json(status): Json<ResourceStatus> = row.try_get("status")?;
+    Ok(Resource {
+        id: ResourceId(id),
+        kind: row.try_get("kind")?,
+        name: row.try_get("name")?,
+        href: row.try_get("href")?,
+        spec,
+        labels,
+        tenancy,
+        generation: generation(id, row.try_get("generation")?)?,
+        status,
+        owner_references,
+        created_time: row.try_get::<Time, _>("created_time")?,
+        updated_time: row.try_get::<Time, _>("updated_time")?,
+        created_by: row.try_get("created_by")?,
+        updated_by: row.try_get("updated_by")?,
+        deleted_time: row.try_get("deleted_time")?,
+        deleted_by: row.try_get("deleted_by")?,
+    })
+}
+
+pub(crate) fn adapter_status(
+    resource: ResourceId,
+    row: &PgRow,
+) -> Result<AdapterStatus, StoreError> {
+    let adapter: String = row.try_get("adapter")?;
+    let adapter = AdapterName::try_from(adapter).map_err(|error| StoreError::Unreadable {
+        id: resource.to_string(),
+        what: error.to_string(),
+    })?;
+    let Json(conditions) = row.try_get("conditions")?;
+    let Json(data) = row.try_get("data")?;
+    let metadata: Option<Json<Map<String, Value>>> = row.try_get("metadata")?;
+    Ok(AdapterStatus {
+        adapter,
+        observed_generation: generation(resource.0, row.try_get("observed_generation")?)?,
+        conditions,
+        data,
+        metadata: metadata.map(|Json(metadata)| metadata),
+        created_time: row.try_get("created_time")?,
+        last_report_time: row.try_get("last_report_time")?,
+    })
+}
+
+fn generation(id: Uuid, number: i32) -> Result<Generation, StoreError> {
+    Generation::try_from(i64::from(number)).map_err(|error| StoreError::Unreadable {
+        id: id.to_string(),
+        what: error.to_string(),
+    })
+}
