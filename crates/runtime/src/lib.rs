@@ -1,8 +1,22 @@
-//! What every process shares.
+//! What every process shares, so that all of them are configured, observed and stopped alike.
+//!
+//! ```text
+//!  flags, HYPERFLEET_*, file ──► config::Loader ──► T (+ origins, warnings)
+//!
+//!  component ──► Process ──signal/failure──► Shutdown tree ──► joined in time ──► exit code
+//!      │            └──► Health ──► /healthz, /readyz
+//!      └──► Metrics ──► MetricsRegistry ──► /metrics
+//! ```
+//!
+//! Nothing here knows what a HyperFleet component does.
 
 pub mod config;
 mod duration;
+pub mod health;
+pub mod http;
+pub mod metrics;
 pub mod secret;
+pub mod shutdown;
 
 pub use duration::{GoDuration, ParseDurationError};
 pub use secret::Secret;

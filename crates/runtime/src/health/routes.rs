@@ -1,0 +1,60 @@
+//! The HTTP face of health and metrics.
+
+use axum::Json;
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::json;
+
+use super::Health;
+use crate::http::not_found;
+use crate::metrics::MetricsRegistry;
+
+/// `/healthz`, `/readyz` and `/metrics`, as far as they are given.
+pub fn routes(health: Option<Health>, metrics: Option<MetricsRegistry>) -> Router {
+    let mut router = Router::new();
+    if let Some(health) = health {
+        let own = Router::new()
+            .route("/healthz", get(healthz))
+            .route("/readyz", get(readyz))
+            .with_state(health);
+        router = router.merge(own);
+    }
+    if let Some(metrics) = metrics {
+        let own = Router::new()
+            .route("/metrics", get(exposition))
+            .with_state(metrics);
+        router = router.merge(own);
+    }
+    router.fallback(not_found)
+}
+
+/// Alive means: able to answer. A dependency that is down is no reason to be restarted.
+async fn healthz() -> Response {
+    Json(json!({ "status": "ok" })).into_response()
+}
+
+async fn readyz(State(health): State<Health>) -> Response {
+    let readiness = health.readiness().await;
+    let status = if readiness.is_ready() {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (status, Json(readiness)).into_response()
+}
+
+async fn exposition(State(metrics): State<MetricsRegistry>) -> Response {
+    match metrics.scrape().await {
+        Ok(text) => {
+            let kind = "text/plain; version=0.0.4; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], text).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "cannot encode metrics");
+            (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+        }
+    }
+}
