@@ -1,0 +1,43 @@
+//! The two faces of an Event: `v1` and `events.k8s.io/v1` show the same stored object with different field names.
+//! Stored is the core form.
+
+use serde_json::Value;
+
+use crate::catalog::Resource;
+
+const NAMES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("reportingComponent", "reportingController"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+];
+
+fn is_new_form(resource: &Resource) -> bool {
+    resource.group == "events.k8s.io"
+}
+
+/// The stored object as this resource shows it; custom kinds get the version that was asked for.
+pub(crate) fn outgoing(resource: &Resource, object: &Value) -> Value {
+    let mut object = object.clone();
+    if object["kind"] != resource.kind.as_str() {
+        return object;
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("apiVersion".into(), resource.api_version().into());
+        if is_new_form(resource) {
+            for (core, new) in NAMES {
+                if let Some(value) = fields.remove(core) {
+                    fields.insert(new.to_owned(), value);
+                }
+            }
+        }
+    }
+    object
+}
+
+pub(crate) fn incoming(_resource: &Resource, object: Value) -> Value {
+    object
+}
