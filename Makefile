@@ -1,0 +1,32 @@
+# `make up` runs everything on this machine; `make test` proves it on real servers.
+
+CARGO ?= cargo
+ARGS  ?=
+
+.PHONY: help up test check bench build clean
+
+help: ## Show this
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+up: ## Build, start everything in one process, and watch a first cluster become Ready (ARGS=… for flags)
+	@dev/install postgresql || true
+	$(CARGO) build --profile up -p hyperfleet
+	@target/up/hyperfleet up --demo $(ARGS)
+
+test: ## Run every test; installs and starts the servers it needs
+	@dev/test
+
+check: ## Formatting, lints and docs
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+bench: ## Measure, and print the figures with their method
+	$(CARGO) bench --workspace --benches
+
+build: ## The release binary: target/release/hyperfleet
+	$(CARGO) build --release -p hyperfleet
+
+clean: ## Remove what was built and the local data directory
+	$(CARGO) clean
+	rm -rf .hyperfleet
