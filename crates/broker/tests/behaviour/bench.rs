@@ -11,6 +11,7 @@ use hyperfleet_broker::{Broker, Delivery, Event, Metrics, SubscribeOptions, Subs
 use libtest_mimic::Trial;
 use prometheus::Registry;
 use serde_json::json;
+use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 /// Long enough for a slow machine; only a failing trial waits for it.
@@ -58,10 +59,16 @@ pub(crate) fn promises(kind: &str, bench: &Arc<dyn Bench>, list: Vec<Promise>) -
     let trial = |(name, run): Promise| {
         let bench = Arc::clone(bench);
         Trial::test(format!("{kind}::{name}"), move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .start_paused(bench.simulated_time())
-                .build()?;
+            let runtime = match bench.simulated_time() {
+                true => Builder::new_current_thread()
+                    .start_paused(true)
+                    .enable_all()
+                    .build()?,
+                false => Builder::new_multi_thread()
+                    .worker_threads(2)
+                    .enable_all()
+                    .build()?,
+            };
             runtime.block_on(async {
                 let case = case(bench.as_ref()).await;
                 run(case).await;

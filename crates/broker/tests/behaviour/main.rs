@@ -11,6 +11,8 @@ mod dead_letters;
 mod delivery;
 mod memory;
 mod publishing;
+#[cfg(feature = "rabbitmq")]
+mod rabbitmq;
 mod retry;
 
 use std::process::ExitCode;
@@ -36,5 +38,10 @@ fn main() -> ExitCode {
     let memory: Arc<dyn Bench> = Arc::new(memory::Memory);
     trials.extend(promises("memory", &memory, common()));
     trials.extend(promises("memory", &memory, memory::promises()));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    #[cfg(feature = "rabbitmq")]
+    trials.extend(rabbitmq::trials(common()));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    #[cfg(feature = "rabbitmq")]
+    rabbitmq::stop();
+    conclusion.exit_code()
 }

@@ -1,0 +1,107 @@
+//! A server that goes away and comes back, with everything durable still there.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hyperfleet_broker::{Broker, SubscribeOptions, Subscriber};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::server::Server;
+use super::{config, connect};
+use crate::bench::{Case, PATIENCE, Promise, event, next};
+use crate::promise;
+
+pub(super) fn promises() -> Vec<Promise> {
+    promise![a_restart_of_the_server_loses_nothing]
+}
+
+/// A server of its own takes a while to start, twice.
+const LONG: Duration = Duration::from_secs(180);
+
+async fn publish(broker: &Broker, topic: &str, ids: &[&str]) {
+    for id in ids {
+        broker.publisher().publish(topic, &event(id)).await.unwrap();
+    }
+}
+
+async fn take(subscriber: &mut Box<dyn Subscriber>, ids: &[&str]) {
+    let mut left: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    while !left.is_empty() {
+        let delivery = next(subscriber).await;
+        left.remove(&delivery.event.id);
+        delivery.ack().await;
+    }
+}
+
+async fn a_restart_of_the_server_loses_nothing(case: Case) {
+    let topic = case.topic.as_str();
+    let mut server = spawn_blocking(Server::start).await.unwrap();
+    let broker = connect(&config(server.url(), |_| {})).await;
+    let options = SubscribeOptions {
+        concurrency: 3,
+        ..SubscribeOptions::default()
+    };
+    let mut subscriber = broker.subscribe(topic, "dns", options).await.unwrap();
+    let mut health = subscriber.health();
+
+    publish(
+        &broker,
+        topic,
+        &["dead", "delayed", "held", "waiting-1", "waiting-2"],
+    )
+    .await;
+    next(&mut subscriber).await.dead_letter("no").await;
+    next(&mut subscriber)
+        .await
+        .nack(Duration::from_secs(3), "later")
+        .await;
+    let held = next(&mut subscriber).await;
+    assert_eq!(held.event.id, "held");
+
+    let mut server = spawn_blocking(move || {
+        server.stop();
+        server
+    })
+    .await
+    .unwrap();
+    held.ack().await;
+    let error = broker
+        .publisher()
+        .publish(topic, &event("x"))
+        .await
+        .unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+    assert!(broker.publisher().health().await.is_err());
+    assert!(health.check().is_err());
+
+    let _server = spawn_blocking(move || {
+        server.start_again();
+        server
+    })
+    .await
+    .unwrap();
+    timeout(LONG, health.wait()).await.unwrap().unwrap();
+    // The two connections come back each in its own time.
+    let publishing = async {
+        while broker
+            .publisher()
+            .publish(topic, &event("after"))
+            .await
+            .is_err()
+        {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(PATIENCE, publishing).await.unwrap();
+    take(
+        &mut subscriber,
+        &["delayed", "held", "waiting-1", "waiting-2", "after"],
+    )
+    .await;
+    let dead = broker.list_dead_letters(topic, "dns", 10).await.unwrap();
+    assert_eq!(dead.len(), 1);
+    assert_eq!(dead[0].event().unwrap().id, "dead");
+    subscriber.close().await;
+    broker.close().await;
+}
