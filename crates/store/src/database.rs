@@ -1,5 +1,6 @@
 //! The connection pool.
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -56,20 +57,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Connects to the server of a `postgres://` URL.
-    pub async fn connect_url(url: &str, options: &DatabaseOptions) -> Result<Store, ConnectError> {
-        let target = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
-        Store::connect(target, options).await
-    }
-
     /// Connects, and proves it with one connection.
     pub async fn connect(
-        target: PgConnectOptions,
+        target: &Target,
         options: &DatabaseOptions,
     ) -> Result<Store, ConnectError> {
-        let server = describe(&target);
+        let server = target.to_string();
         let timeout = options.statement_timeout.as_millis().to_string();
         let target = target
+            .0
+            .clone()
             .application_name("hyperfleet")
             .options([("statement_timeout", timeout.as_str())])
             .disable_statement_logging();
@@ -119,14 +116,54 @@ impl Store {
     }
 }
 
-fn describe(target: &PgConnectOptions) -> String {
-    let database = target.get_database().unwrap_or("");
-    match target.get_socket() {
-        Some(socket) => format!("{} (unix socket), database `{database}`", socket.display()),
-        None => format!(
-            "{}:{}, database `{database}`",
-            target.get_host(),
-            target.get_port()
-        ),
+/// Which server and database to connect to, and as whom.
+#[derive(Debug, Clone)]
+pub struct Target(pub(crate) PgConnectOptions);
+
+impl Target {
+    /// Reads a `postgres://` URL.
+    pub fn from_url(url: &str) -> Result<Target, ConnectError> {
+        PgConnectOptions::from_str(url)
+            .map(Target)
+            .map_err(ConnectError::Url)
+    }
+
+    /// `host` may be the directory of a unix socket.
+    pub fn new(
+        host: &str,
+        port: u16,
+        database: &str,
+        username: &str,
+        password: Option<&str>,
+    ) -> Target {
+        let options = PgConnectOptions::new_without_pgpass()
+            .host(host)
+            .port(port)
+            .database(database)
+            .username(username);
+        Target(match password {
+            Some(password) => options.password(password),
+            None => options,
+        })
+    }
+}
+
+/// For people: no password, no user.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.0.get_database().unwrap_or("");
+        match self.0.get_socket() {
+            Some(socket) => write!(
+                f,
+                "{} (unix socket), database `{database}`",
+                socket.display()
+            ),
+            None => write!(
+                f,
+                "{}:{}, database `{database}`",
+                self.0.get_host(),
+                self.0.get_port()
+            ),
+        }
     }
 }

@@ -22,7 +22,7 @@ mod statuses;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use database::{ConnectError, DatabaseOptions, Store};
+pub use database::{ConnectError, DatabaseOptions, Store, Target};
 pub use error::StoreError;
 pub use private::{PrivateServer, PrivateServerError};
 pub use resources::{NewResource, Owner, ResourceQuery};

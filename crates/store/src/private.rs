@@ -19,6 +19,8 @@ use tokio::process::{Child, Command};
 use account::Account;
 use binaries::Binaries;
 
+use crate::database::Target;
+
 const DATABASE: &str = "hyperfleet";
 /// PostgreSQL replays its log before it answers; a long one takes a while.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -28,7 +30,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateServerError {
     #[error(
-        "no PostgreSQL found (looked for initdb and postgres in PATH and /usr/lib/postgresql/*/bin)\n\
+        "no PostgreSQL found (looked for initdb and postgres in $HYPERFLEET_POSTGRES_BIN, or else in PATH and \
+         /usr/lib/postgresql/*/bin)\n\
          install it:     apt-get install -y postgresql\n\
          or use another: DATABASE_URL=postgres://user:password@host/database"
     )]
@@ -122,8 +125,8 @@ impl PrivateServer {
     }
 
     /// How to connect to the one database it has.
-    pub fn connect_options(&self) -> PgConnectOptions {
-        options(&self.sockets).database(DATABASE)
+    pub fn target(&self) -> Target {
+        Target(options(&self.sockets).database(DATABASE))
     }
 
     /// The same for `psql` and other programs.
@@ -157,7 +160,7 @@ impl PrivateServer {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(not_started(format!("it ended: {status}"), log));
             }
-            match sqlx::PgConnection::connect_with(&self.connect_options()).await {
+            match sqlx::PgConnection::connect_with(&self.target().0).await {
                 Ok(connection) => {
                     if let Err(error) = connection.close().await {
                         tracing::debug!(%error, "the probing connection did not close");

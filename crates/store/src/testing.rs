@@ -9,14 +9,14 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, Executor};
 use uuid::Uuid;
 
-use crate::database::{DatabaseOptions, Store};
+use crate::database::{DatabaseOptions, Store, Target};
 use crate::private::PrivateServer;
 
 /// A database of its own, migrated, gone with the server.
 #[derive(Debug)]
 pub struct TestDatabase {
     pub store: Store,
-    pub options: PgConnectOptions,
+    pub target: Target,
 }
 
 impl TestDatabase {
@@ -32,16 +32,16 @@ impl TestDatabase {
             .await
             .expect("a database can be created");
         maintenance.close().await.expect("the connection closes");
-        let options = server.database(&name);
+        let target = Target(server.database(&name));
         let pool = DatabaseOptions {
             max_connections: 10,
             ..DatabaseOptions::default()
         };
-        let store = Store::connect(options.clone(), &pool)
+        let store = Store::connect(&target, &pool)
             .await
             .expect("the new database answers");
         store.migrate().await.expect("the migrations apply");
-        TestDatabase { store, options }
+        TestDatabase { store, target }
     }
 }
 
@@ -79,7 +79,7 @@ fn start() -> PgConnectOptions {
                 .await
                 .expect("a private PostgreSQL starts");
             ready
-                .send(server.connect_options().database("postgres"))
+                .send(server.target().0.database("postgres"))
                 .expect("somebody waits");
             std::future::pending::<()>().await;
         });

@@ -14,7 +14,7 @@ fn data_dir() -> tempfile::TempDir {
 }
 
 async fn migrated(server: &PrivateServer) -> Store {
-    let store = Store::connect(server.connect_options(), &DatabaseOptions::default())
+    let store = Store::connect(&server.target(), &DatabaseOptions::default())
         .await
         .unwrap();
     store.migrate().await.unwrap();
@@ -42,7 +42,7 @@ async fn what_was_stored_is_there_after_a_restart() {
     );
 
     let again = PrivateServer::start(directory.path()).await.unwrap();
-    let store = Store::connect(again.connect_options(), &DatabaseOptions::default())
+    let store = Store::connect(&again.target(), &DatabaseOptions::default())
         .await
         .unwrap();
     assert_eq!(
@@ -65,7 +65,7 @@ async fn a_killed_server_recovers_at_the_next_start() {
     server.stop().await;
 
     let again = PrivateServer::start(directory.path()).await.unwrap();
-    let store = Store::connect(again.connect_options(), &DatabaseOptions::default())
+    let store = Store::connect(&again.target(), &DatabaseOptions::default())
         .await
         .unwrap();
     assert_eq!(

@@ -7,6 +7,8 @@ use tokio::process::Command;
 use super::PrivateServerError;
 
 const OLDEST: u32 = 15;
+/// Names the one directory to look in, for machines with several versions.
+const CHOSEN: &str = "HYPERFLEET_POSTGRES_BIN";
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The programs of one PostgreSQL version.
@@ -17,7 +19,7 @@ pub(super) struct Binaries {
 }
 
 impl Binaries {
-    /// The newest one among PATH and Debian's directories.
+    /// The newest one among PATH and Debian's directories, or the one that was chosen.
     pub(super) async fn find() -> Result<Binaries, PrivateServerError> {
         let mut newest: Option<Binaries> = None;
         for directory in candidates() {
@@ -47,11 +49,19 @@ impl Binaries {
 }
 
 fn candidates() -> Vec<PathBuf> {
+    if let Some(chosen) = std::env::var_os(CHOSEN) {
+        return complete(vec![chosen.into()]);
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     if let Ok(versions) = std::fs::read_dir(DEBIAN) {
         directories.extend(versions.flatten().map(|version| version.path().join("bin")));
     }
+    complete(directories)
+}
+
+/// Only those that hold both programs.
+fn complete(mut directories: Vec<PathBuf>) -> Vec<PathBuf> {
     directories.retain(|directory| {
         directory.join("postgres").is_file() && directory.join("initdb").is_file()
     });

@@ -1,0 +1,33 @@
+//! The HTTP face of the fleet: it holds what is wanted and what was reported, and orchestrates nothing.
+//!
+//! ```text
+//!   request ──► request id ──► metrics, log ──► route (one per kind, flat and nested)
+//!                                                 │
+//!                      body ──► checks (core) ──► store ──► answer │ problem+json
+//! ```
+//!
+//! Every failure is a problem document with a stable code; an answer is sent after its transaction is committed.
+
+#![forbid(unsafe_code)]
+
+mod body;
+mod config;
+mod create;
+mod failure;
+mod list;
+mod metadata;
+mod metrics;
+mod observe;
+mod query;
+mod read;
+mod routes;
+mod scope;
+mod service;
+mod state;
+mod statuses;
+
+pub use config::{ApiConfig, DatabaseConfig, PoolConfig, ServerConfig};
+pub use metrics::HttpMetrics;
+pub use routes::router;
+pub use service::{Api, StartError};
+pub use state::ApiState;

@@ -1,0 +1,50 @@
+//! Around every request: its id, its log line, its metrics, and the shape of its failure.
+
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::failure::{Failure, REQUEST_ID, render};
+use crate::metrics::HttpMetrics;
+use crate::state::ApiState;
+
+pub(crate) async fn observe(
+    State((state, metrics)): State<(ApiState, HttpMetrics)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let started = Instant::now();
+    let request_id = Uuid::now_v7().to_string();
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| path.as_str().to_owned());
+    let span = tracing::info_span!("request", component = "api", %request_id, %method, path);
+    let mut response = next.run(request).instrument(span.clone()).await;
+    if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+        let problem = failure.problem(&path, &request_id, state.now());
+        response = render(&problem, response);
+    } else {
+        response
+            .headers_mut()
+            .insert(header::VARY, HeaderValue::from_static("Authorization"));
+    }
+    if let Ok(id) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    let elapsed = started.elapsed();
+    let status_code = response.status().as_u16();
+    if let Some(route) = route {
+        metrics.observe(method.as_str(), &route, status_code, elapsed);
+    }
+    let duration_ms = elapsed.as_secs_f64() * 1000.0;
+    span.in_scope(|| tracing::debug!(status_code, duration_ms, "request handled"));
+    response
+}

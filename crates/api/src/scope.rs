@@ -1,0 +1,65 @@
+//! Which resources a route speaks of.
+
+use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::kind::Kind;
+use hyperfleet_core::resource::Resource;
+use hyperfleet_store::Owner;
+
+use crate::failure::Failure;
+use crate::state::ApiState;
+
+/// A route's kind and, on nested routes, the kind of the parent in its path. Made once when the routes are.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    /// `None` on the routes that take every kind.
+    pub(crate) kind: Option<Kind>,
+    pub(crate) parent: Option<Kind>,
+}
+
+/// The ids in the path of a nested or flat item route, outermost first.
+pub(crate) type Ids = Vec<String>;
+
+impl Scope {
+    /// What its resources are called in a sentence.
+    pub(crate) fn noun(&self) -> &str {
+        self.kind
+            .as_ref()
+            .map_or("Resource", |kind| kind.kind.as_str())
+    }
+
+    pub(crate) fn kind_name(&self) -> Option<&str> {
+        self.kind.as_ref().map(|kind| kind.kind.as_str())
+    }
+
+    /// The parent in the path, which must exist; everything is in scope on a flat route.
+    pub(crate) async fn owner(&self, state: &ApiState, ids: &[String]) -> Result<Owner, Failure> {
+        Ok(match self.parent(state, ids).await? {
+            None => Owner::Any,
+            Some(parent) => Owner::Is(parent.id),
+        })
+    }
+
+    /// The parent resource in the path of a nested route.
+    pub(crate) async fn parent(
+        &self,
+        state: &ApiState,
+        ids: &[String],
+    ) -> Result<Option<Resource>, Failure> {
+        let (Some(kind), Some(id)) = (&self.parent, ids.first()) else {
+            return Ok(None);
+        };
+        let missing = || Failure::not_found(&kind.kind, id);
+        let parent_id = ResourceId::parse(id).ok_or_else(missing)?;
+        let parent = state
+            .store
+            .resource(Some(&kind.kind), Owner::Any, parent_id)
+            .await?;
+        parent.ok_or_else(missing).map(Some)
+    }
+
+    /// The id of the item itself: the last in the path.
+    pub(crate) fn item(&self, ids: &[String]) -> Result<ResourceId, Failure> {
+        let id = ids.last().map_or("", String::as_str);
+        ResourceId::parse(id).ok_or_else(|| Failure::not_found(self.noun(), id))
+    }
+}

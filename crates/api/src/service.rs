@@ -1,0 +1,93 @@
+//! The API as a component of a process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hyperfleet_core::kind::{Kind, Registry, RegistryError};
+use hyperfleet_runtime::health::Health;
+use hyperfleet_runtime::http::{self, BindError, ServeOptions};
+use hyperfleet_runtime::metrics::{Metrics, MetricsError};
+use hyperfleet_runtime::shutdown::Shutdown;
+use hyperfleet_store::Store;
+use tokio::net::TcpListener;
+
+use crate::config::ServerConfig;
+use crate::metrics::HttpMetrics;
+use crate::routes::router;
+use crate::state::ApiState;
+
+/// Why the API cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the kinds under `entities` do not fit together:\n{}", lines(.0))]
+    Kinds(Vec<RegistryError>),
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+    #[error("cannot tell the address the API listens on: {0}")]
+    Address(#[source] std::io::Error),
+}
+
+fn lines(errors: &[RegistryError]) -> String {
+    let lines: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
+    lines.join("\n")
+}
+
+/// An API that has its port and is ready to serve.
+#[derive(Debug)]
+pub struct Api {
+    listener: TcpListener,
+    address: SocketAddr,
+    state: ApiState,
+    metrics: HttpMetrics,
+}
+
+impl Api {
+    /// Checks the kinds and takes the port. Registers `database` as a readiness check.
+    pub async fn bind(
+        server: &ServerConfig,
+        kinds: Vec<Kind>,
+        store: Store,
+        version: &'static str,
+        metrics: &Metrics,
+        health: &Health,
+    ) -> Result<Api, StartError> {
+        let kinds = Arc::new(Registry::new(kinds).map_err(StartError::Kinds)?);
+        let metrics = HttpMetrics::register(metrics)?;
+        let listener = http::bind(&server.host, server.port, "server").await?;
+        let address = listener.local_addr().map_err(StartError::Address)?;
+        let checked = store.clone();
+        health.check("database", move || {
+            let store = checked.clone();
+            async move { store.ping().await.map_err(|error| error.to_string()) }
+        });
+        Ok(Api {
+            listener,
+            address,
+            state: ApiState {
+                store,
+                kinds,
+                version,
+            },
+            metrics,
+        })
+    }
+
+    /// Where it listens; the port is the real one when the configured one was 0.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until told to stop, then lets requests in flight finish.
+    pub async fn run(self, shutdown: Shutdown) {
+        let router = router(self.state, self.metrics);
+        http::serve(
+            self.listener,
+            router,
+            shutdown.token(),
+            ServeOptions::default(),
+        )
+        .await;
+    }
+}

@@ -1,0 +1,22 @@
+//! What every handler can reach.
+
+use std::sync::Arc;
+
+use hyperfleet_core::kind::Registry;
+use hyperfleet_core::time::Time;
+use hyperfleet_store::Store;
+
+/// Shared by all requests; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ApiState {
+    pub store: Store,
+    pub kinds: Arc<Registry>,
+    /// Told by the metadata route.
+    pub version: &'static str,
+}
+
+impl ApiState {
+    pub(crate) fn now(&self) -> Time {
+        hyperfleet_core::time::storable(chrono::Utc::now())
+    }
+}
