@@ -37,6 +37,7 @@ mod literal;
 mod machine;
 mod meter;
 mod parser;
+mod pattern;
 mod plan;
 mod problem;
 mod program;

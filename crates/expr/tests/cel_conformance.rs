@@ -1,7 +1,10 @@
 //! The public conformance suite of CEL (google/cel-spec, simple tests), one test per case. The cases are data outside
 //! of the repository; without them there is one ignored test that says so.
 
-#![expect(clippy::unwrap_used, reason = "a malformed case should stop the run loudly")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a malformed case should stop the run loudly"
+)]
 
 use std::path::PathBuf;
 use std::process::ExitCode;

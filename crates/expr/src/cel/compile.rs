@@ -31,7 +31,7 @@ pub(crate) fn compile(
     wanted: Wanted,
 ) -> Result<Program, Problems> {
     let expr = parser::parse(source, &env.limits)
-        .map_err(|problem| Problems::new(source, vec![problem]))?;
+        .map_err(|problem| Problems::new(source, vec![*problem]))?;
     let mut compiler = Compiler {
         env,
         source,

@@ -50,12 +50,13 @@ pub(crate) struct Lexer<'s> {
     at: usize,
 }
 
-pub(crate) fn problem(span: Span, message: impl Into<String>) -> Problem {
-    Problem {
+/// Boxed: the parser recurses, and every frame holds several results.
+pub(crate) fn problem(span: Span, message: impl Into<String>) -> Box<Problem> {
+    Box::new(Problem {
         message: message.into(),
         span: span.range(),
         help: None,
-    }
+    })
 }
 
 impl<'s> Lexer<'s> {
@@ -79,7 +80,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    pub(crate) fn next(&mut self) -> Result<(Token<'s>, Span), Problem> {
+    pub(crate) fn next(&mut self) -> Result<(Token<'s>, Span), Box<Problem>> {
         self.skip_blanks();
         let start = self.at;
         let rest = self.rest();
@@ -109,7 +110,7 @@ impl<'s> Lexer<'s> {
         Token::Ident(&rest[..len])
     }
 
-    fn string(&mut self) -> Result<Token<'s>, Problem> {
+    fn string(&mut self) -> Result<Token<'s>, Box<Problem>> {
         let start = self.at;
         match literal::string(self.rest()) {
             Ok((literal::Text::String(s), len)) => {
@@ -127,7 +128,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn number(&mut self) -> Result<Token<'s>, Problem> {
+    fn number(&mut self) -> Result<Token<'s>, Box<Problem>> {
         let start = self.at;
         let (token, len) = literal::number(self.rest());
         self.at += len;
@@ -144,7 +145,7 @@ impl<'s> Lexer<'s> {
         token.map_err(|message| problem(span, message))
     }
 
-    fn quoted(&mut self) -> Result<Token<'s>, Problem> {
+    fn quoted(&mut self) -> Result<Token<'s>, Box<Problem>> {
         let start = self.at;
         let body = &self.rest()[1..];
         let Some(len) = body.find('`') else {
@@ -165,7 +166,7 @@ impl<'s> Lexer<'s> {
         Ok(Token::Quoted(name))
     }
 
-    fn symbol(&mut self, first: char) -> Result<Token<'s>, Problem> {
+    fn symbol(&mut self, first: char) -> Result<Token<'s>, Box<Problem>> {
         let rest = self.rest();
         if let Some(symbol) = SYMBOLS.into_iter().find(|s| rest.starts_with(s)) {
             self.at += symbol.len();

@@ -13,7 +13,6 @@ mod times;
 
 pub(crate) use convert::double_text;
 pub(crate) use lists::sort_pairs;
-pub(crate) use strings::regex;
 
 use super::error::Fault;
 use super::function::Style;

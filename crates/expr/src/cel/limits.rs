@@ -32,7 +32,7 @@ impl Default for Limits {
             comprehension_nesting: 8,
             string_bytes: 1024 * 1024,
             collection_items: 100_000,
-            regex_bytes: 1024 * 1024,
+            regex_bytes: 256 * 1024,
         }
     }
 }

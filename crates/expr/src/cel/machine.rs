@@ -15,6 +15,7 @@ use super::error::{ErrorKind, EvalError, Fault};
 use super::function::Call;
 use super::lexer::shorten;
 use super::meter::Meter;
+use super::pattern::Pattern;
 use super::plan::{Kind, Node};
 use super::program;
 use super::span::Span;
@@ -43,6 +44,14 @@ impl<'a, 'b> Machine<'a, 'b> {
         self.eval(&self.program.root)
     }
 
+    pub(crate) fn run_json(mut self) -> Result<serde_json::Value, Box<EvalError>> {
+        let root = &self.program.root;
+        let value = self.eval(root)?;
+        value
+            .to_json_within(&mut self.meter.budget)
+            .ok_or_else(|| at(self.meter.exhausted(), root.span))
+    }
+
     /// Depth is bounded by the parser; the rarer kinds live in their own functions to keep this frame small.
     fn eval(&mut self, node: &'a Node) -> Outcome<'a> {
         self.meter.charge(1).map_err(|e| at(e, node.span))?;
@@ -55,7 +64,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             Kind::Index(parts, access) => self.index(node, parts, *access),
             Kind::Builtin(_, args) | Kind::Host(_, args) => self.call(node, args),
             Kind::Undefined(name) => Err(self.undefined(name, node.span)),
-            Kind::Matches(text, regex) => self.matches(text, regex, node.span),
+            Kind::Matches(text, pattern) => self.matches(text, pattern, node.span),
             Kind::NowTimestamp => Ok(Value::Timestamp(clock::now_seconds(self.bindings.now()))),
             Kind::Unary(op, operand) => {
                 let value = self.eval(operand)?;
@@ -167,13 +176,13 @@ impl<'a, 'b> Machine<'a, 'b> {
     }
 
     #[inline(never)]
-    fn matches(&mut self, text: &'a Node, regex: &'a regex::Regex, span: Span) -> Outcome<'a> {
+    fn matches(&mut self, text: &'a Node, pattern: &'a Pattern, span: Span) -> Outcome<'a> {
         let text = self.eval(text)?;
         let Value::String(s) = &text else {
             return Err(self.fault(Fault::Overload, span, "matches", &[text]));
         };
-        self.meter.read(s.as_str().len()).map_err(|e| at(e, span))?;
-        Ok(Value::Bool(regex.is_match(s.as_str())))
+        let found = pattern.is_match(&mut self.meter, s.as_str());
+        found.map(Value::Bool).map_err(|e| at(e, span))
     }
 
     #[cold]

@@ -5,9 +5,31 @@ use chrono::{DateTime, Utc};
 use super::error::{EvalError, limit};
 use super::limits::Limits;
 
+/// Steps that are left. Work that walks shared data takes its steps while walking: a small value can stand for a
+/// tree that is exponentially large when written out.
+pub(crate) struct Budget(u64);
+
+impl Budget {
+    /// For the host's own use of values, outside of an evaluation.
+    pub(crate) const UNBOUNDED: Self = Self(u64::MAX);
+
+    /// `None` when the steps do not suffice; nothing is left then.
+    #[inline]
+    pub(crate) fn take(&mut self, steps: u64) -> Option<()> {
+        let left = self.0.checked_sub(steps);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ())
+    }
+
+    /// One step, and one per 16 bytes of text.
+    pub(crate) fn take_text(&mut self, bytes: usize) -> Option<()> {
+        self.take(1 + bytes as u64 / 16)
+    }
+}
+
 /// Budget and clock, handed to every function of the library.
 pub(crate) struct Meter<'l> {
-    left: u64,
+    pub(crate) budget: Budget,
     pub(crate) limits: &'l Limits,
     pub(crate) now: DateTime<Utc>,
 }
@@ -15,7 +37,7 @@ pub(crate) struct Meter<'l> {
 impl<'l> Meter<'l> {
     pub(crate) fn new(limits: &'l Limits, now: DateTime<Utc>) -> Self {
         Self {
-            left: limits.steps,
+            budget: Budget(limits.steps),
             limits,
             now,
         }
@@ -23,18 +45,15 @@ impl<'l> Meter<'l> {
 
     #[inline]
     pub(crate) fn charge(&mut self, steps: u64) -> Result<(), Box<EvalError>> {
-        match self.left.checked_sub(steps) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
+        match self.budget.take(steps) {
+            Some(()) => Ok(()),
             None => Err(self.exhausted()),
         }
     }
 
+    /// The error for a budget that ran out.
     #[cold]
-    fn exhausted(&mut self) -> Box<EvalError> {
-        self.left = 0;
+    pub(crate) fn exhausted(&self) -> Box<EvalError> {
         limit(format!(
             "the evaluation needs more than {} steps",
             self.limits.steps

@@ -30,7 +30,7 @@ const RESERVED: [&str; 17] = [
 
 const KEYWORDS: [&str; 4] = ["false", "in", "null", "true"];
 
-pub(crate) fn parse(source: &str, limits: &Limits) -> Result<Expr, Problem> {
+pub(crate) fn parse(source: &str, limits: &Limits) -> Result<Box<Expr>, Box<Problem>> {
     if source.len() > limits.expression_bytes {
         return Err(problem(
             Span::new(0, 0),
@@ -73,10 +73,15 @@ struct Parser<'s> {
     limit: u16,
 }
 
-type Parsed = Result<Expr, Problem>;
+type Parsed = Result<Box<Expr>, Box<Problem>>;
+
+enum Infix {
+    Logic(LogicOp),
+    Binary(BinaryOp),
+}
 
 impl<'s> Parser<'s> {
-    fn advance(&mut self) -> Result<Token<'s>, Problem> {
+    fn advance(&mut self) -> Result<Token<'s>, Box<Problem>> {
         let (token, span) = self.lexer.next()?;
         self.last = self.span;
         self.span = span;
@@ -87,7 +92,7 @@ impl<'s> Parser<'s> {
         matches!(self.token, Token::Symbol(s) if s == symbol)
     }
 
-    fn eat(&mut self, symbol: &str) -> Result<bool, Problem> {
+    fn eat(&mut self, symbol: &str) -> Result<bool, Box<Problem>> {
         let found = self.at(symbol);
         if found {
             self.advance()?;
@@ -95,7 +100,7 @@ impl<'s> Parser<'s> {
         Ok(found)
     }
 
-    fn expect(&mut self, symbol: &str, wanted: &str) -> Result<(), Problem> {
+    fn expect(&mut self, symbol: &str, wanted: &str) -> Result<(), Box<Problem>> {
         if self.eat(symbol)? {
             Ok(())
         } else {
@@ -103,7 +108,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn unexpected(&self, wanted: &str) -> Problem {
+    fn unexpected(&self, wanted: &str) -> Box<Problem> {
         let found = self.token.describe(self.span.text(self.source));
         let mut bad = problem(self.span, format!("expected {wanted}, found {found}"));
         if self.at("=") {
@@ -113,7 +118,7 @@ impl<'s> Parser<'s> {
     }
 
     fn node(&self, span: Span, kind: ExprKind) -> Parsed {
-        let expr = Expr::new(span, kind);
+        let expr = Box::new(Expr::new(span, kind));
         if expr.height > self.limit {
             Err(self.too_deep(span))
         } else {
@@ -121,7 +126,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn too_deep(&self, span: Span) -> Problem {
+    fn too_deep(&self, span: Span) -> Box<Problem> {
         problem(
             span,
             format!(
@@ -137,15 +142,15 @@ impl<'s> Parser<'s> {
         if self.depth > self.limit {
             return Err(self.too_deep(self.span));
         }
-        let condition = self.logic(LogicOp::Or)?;
+        let condition = self.infix(1)?;
         let expr = if self.eat("?")? {
-            let then = self.logic(LogicOp::Or)?;
+            let then = self.infix(1)?;
             self.expect(":", "`:` of the conditional")?;
             let otherwise = self.expression()?;
             let span = condition.span.to(otherwise.span);
             self.node(
                 span,
-                ExprKind::Conditional(Box::new([condition, then, otherwise])),
+                ExprKind::Conditional(Box::new([*condition, *then, *otherwise])),
             )?
         } else {
             condition
@@ -154,69 +159,58 @@ impl<'s> Parser<'s> {
         Ok(expr)
     }
 
-    fn logic(&mut self, op: LogicOp) -> Parsed {
-        let symbol = if op == LogicOp::Or { "||" } else { "&&" };
-        let first = self.logic_operand(op)?;
-        if !self.at(symbol) {
-            return Ok(first);
+    /// Operators that bind at least as tightly as `least`; all associate to the left. One frame per operand instead of
+    /// one per level of the grammar, because nesting is bounded by the stack.
+    fn infix(&mut self, least: u8) -> Parsed {
+        let mut left = self.unary()?;
+        while let Some((op, binds)) = self.operator().filter(|(_, binds)| *binds >= least) {
+            left = match op {
+                Infix::Logic(op) => self.logic(op, binds, left)?,
+                Infix::Binary(op) => {
+                    self.advance()?;
+                    let right = self.infix(binds + 1)?;
+                    let span = left.span.to(right.span);
+                    self.node(span, ExprKind::Binary(op, left, right))?
+                }
+            };
         }
-        let mut operands = vec![first];
+        Ok(left)
+    }
+
+    fn logic(&mut self, op: LogicOp, binds: u8, first: Box<Expr>) -> Parsed {
+        let symbol = if op == LogicOp::Or { "||" } else { "&&" };
+        let mut operands = vec![*first];
         while self.eat(symbol)? {
-            operands.push(self.logic_operand(op)?);
+            operands.push(*self.infix(binds + 1)?);
         }
         let span = operands[0].span.to(self.last);
         self.node(span, ExprKind::Logic(op, operands))
     }
 
-    fn logic_operand(&mut self, op: LogicOp) -> Parsed {
-        match op {
-            LogicOp::Or => self.logic(LogicOp::And),
-            LogicOp::And => self.binary(1),
-        }
-    }
-
-    /// Relations bind at 1, sums at 2, products at 3; all to the left.
-    fn binary(&mut self, level: u8) -> Parsed {
-        let mut left = if level < 3 {
-            self.binary(level + 1)?
-        } else {
-            self.unary()?
-        };
-        while let Some(op) = self.operator(level) {
-            self.advance()?;
-            let right = if level < 3 {
-                self.binary(level + 1)?
-            } else {
-                self.unary()?
-            };
-            let span = left.span.to(right.span);
-            left = self.node(span, ExprKind::Binary(op, Box::new(left), Box::new(right)))?;
-        }
-        Ok(left)
-    }
-
-    fn operator(&self, level: u8) -> Option<BinaryOp> {
+    fn operator(&self) -> Option<(Infix, u8)> {
         let symbol = match self.token {
             Token::Symbol(s) => s,
             Token::Ident("in") => "in",
             _ => return None,
         };
         let (op, binds) = match symbol {
-            "==" => (BinaryOp::Equal, 1),
-            "!=" => (BinaryOp::NotEqual, 1),
-            "<" => (BinaryOp::Less, 1),
-            "<=" => (BinaryOp::LessEqual, 1),
-            ">" => (BinaryOp::Greater, 1),
-            ">=" => (BinaryOp::GreaterEqual, 1),
-            "in" => (BinaryOp::In, 1),
-            "+" => (BinaryOp::Add, 2),
-            "-" => (BinaryOp::Subtract, 2),
-            "*" => (BinaryOp::Multiply, 3),
-            "/" => (BinaryOp::Divide, 3),
-            "%" => (BinaryOp::Remainder, 3),
+            "||" => return Some((Infix::Logic(LogicOp::Or), 1)),
+            "&&" => return Some((Infix::Logic(LogicOp::And), 2)),
+            "==" => (BinaryOp::Equal, 3),
+            "!=" => (BinaryOp::NotEqual, 3),
+            "<" => (BinaryOp::Less, 3),
+            "<=" => (BinaryOp::LessEqual, 3),
+            ">" => (BinaryOp::Greater, 3),
+            ">=" => (BinaryOp::GreaterEqual, 3),
+            "in" => (BinaryOp::In, 3),
+            "+" => (BinaryOp::Add, 4),
+            "-" => (BinaryOp::Subtract, 4),
+            "*" => (BinaryOp::Multiply, 5),
+            "/" => (BinaryOp::Divide, 5),
+            "%" => (BinaryOp::Remainder, 5),
             _ => return None,
         };
-        (binds == level).then_some(op)
+        Some((Infix::Binary(op), binds))
     }
 
     fn unary(&mut self) -> Parsed {
@@ -240,7 +234,7 @@ impl<'s> Parser<'s> {
         }
         let mut expr = self.postfix(negative)?;
         for (op, span) in signs.into_iter().rev() {
-            expr = self.node(span.to(expr.span), ExprKind::Unary(op, Box::new(expr)))?;
+            expr = self.node(span.to(expr.span), ExprKind::Unary(op, expr))?;
         }
         Ok(expr)
     }
@@ -255,10 +249,7 @@ impl<'s> Parser<'s> {
                 let index = self.expression()?;
                 self.expect("]", "`]` after the index")?;
                 let span = expr.span.to(self.last);
-                expr = self.node(
-                    span,
-                    ExprKind::Index(Box::new(expr), Box::new(index), access),
-                )?;
+                expr = self.node(span, ExprKind::Index(expr, index, access))?;
             } else if self.at("{") && expr.qualified_name().is_some() {
                 expr = self.message(&expr)?;
             } else {
@@ -267,7 +258,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn access(&mut self) -> Result<Access, Problem> {
+    fn access(&mut self) -> Result<Access, Box<Problem>> {
         Ok(if self.eat("?")? {
             Access::Optional
         } else {
@@ -275,7 +266,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    fn member(&mut self, operand: Expr) -> Parsed {
+    fn member(&mut self, operand: Box<Expr>) -> Parsed {
         let access = self.access()?;
         let span = self.span;
         let name = match self.token {
@@ -293,7 +284,7 @@ impl<'s> Parser<'s> {
                     rooted: false,
                 };
                 let whole = operand.span.to(span);
-                return self.node(whole, ExprKind::Select(Box::new(operand), field, access));
+                return self.node(whole, ExprKind::Select(operand, field, access));
             }
             _ => return Err(self.unexpected("a field name")),
         };
@@ -309,23 +300,23 @@ impl<'s> Parser<'s> {
             return self.node(
                 span,
                 ExprKind::Call {
-                    target: Some(Box::new(operand)),
+                    target: Some(operand),
                     function: name,
                     args,
                 },
             );
         }
         let whole = operand.span.to(span);
-        self.node(whole, ExprKind::Select(Box::new(operand), name, access))
+        self.node(whole, ExprKind::Select(operand, name, access))
     }
 
-    fn arguments(&mut self) -> Result<Vec<Expr>, Problem> {
+    fn arguments(&mut self) -> Result<Vec<Expr>, Box<Problem>> {
         let mut args = Vec::new();
         if self.eat(")")? {
             return Ok(args);
         }
         loop {
-            args.push(self.expression()?);
+            args.push(*self.expression()?);
             if !self.eat(",")? {
                 self.expect(")", "`,` or `)` in the arguments")?;
                 return Ok(args);
@@ -335,45 +326,41 @@ impl<'s> Parser<'s> {
 
     fn primary(&mut self, negative: Option<Span>) -> Parsed {
         let span = self.span;
-        if let Token::Symbol(symbol) = self.token {
-            return match symbol {
-                "(" => {
-                    self.advance()?;
-                    let mut inner = self.expression()?;
-                    self.expect(")", "`)`")?;
-                    inner.span = span.to(self.last);
-                    Ok(inner)
-                }
-                "[" => self.list(),
-                "{" => self.map(),
-                "." => {
-                    self.advance()?;
-                    self.name(span, true)
-                }
-                _ => Err(self.unexpected("a value")),
-            };
+        match self.token {
+            Token::Symbol("(") => {
+                self.advance()?;
+                let mut inner = self.expression()?;
+                self.expect(")", "`)`")?;
+                inner.span = span.to(self.last);
+                Ok(inner)
+            }
+            Token::Symbol("[") => self.list(),
+            Token::Symbol("{") => self.map(),
+            Token::Symbol(".") => {
+                self.advance()?;
+                self.name(span, true)
+            }
+            Token::Ident(word) if !["true", "false", "null"].contains(&word) => {
+                self.name(span, false)
+            }
+            _ => self.literal(negative),
         }
-        if matches!(self.token, Token::End | Token::Quoted(_)) {
-            return Err(self.unexpected("a value"));
-        }
-        if let Token::Ident(word) = self.token {
-            let constant = match word {
-                "true" => Value::Bool(true),
-                "false" => Value::Bool(false),
-                "null" => Value::Null,
-                _ => return self.name(span, false),
-            };
-            self.advance()?;
-            return self.node(span, ExprKind::Literal(constant));
-        }
-        let value = match self.advance()? {
-            Token::Int(n) => self.int(n, negative, span)?,
-            Token::Uint(n) => Value::Uint(n),
-            Token::Double(n) => Value::Double(if negative.is_some() { -n } else { n }),
-            Token::String(s) => Value::string(s),
-            Token::Bytes(b) => Value::Bytes(b.into()),
-            Token::Ident(_) | Token::Quoted(_) | Token::Symbol(_) | Token::End => Value::Null,
+    }
+
+    fn literal(&mut self, negative: Option<Span>) -> Parsed {
+        let span = self.span;
+        let value = match &self.token {
+            Token::Int(n) => self.int(*n, negative, span)?,
+            Token::Uint(n) => Value::Uint(*n),
+            Token::Double(n) => Value::Double(if negative.is_some() { -n } else { *n }),
+            Token::String(s) => Value::string(s.as_str()),
+            Token::Bytes(b) => Value::Bytes(b.as_slice().into()),
+            Token::Ident("true") => Value::Bool(true),
+            Token::Ident("false") => Value::Bool(false),
+            Token::Ident("null") => Value::Null,
+            _ => return Err(self.unexpected("a value")),
         };
+        self.advance()?;
         self.node(negative.unwrap_or(span).to(span), ExprKind::Literal(value))
     }
 
@@ -382,7 +369,7 @@ impl<'s> Parser<'s> {
         magnitude: u64,
         negative: Option<Span>,
         span: Span,
-    ) -> Result<Value<'static>, Problem> {
+    ) -> Result<Value<'static>, Box<Problem>> {
         let signed = match negative {
             Some(_) => 0i64.checked_sub_unsigned(magnitude),
             None => i64::try_from(magnitude).ok(),
@@ -433,7 +420,7 @@ impl<'s> Parser<'s> {
         let mut items = Vec::new();
         while !self.at("]") {
             let access = self.access()?;
-            items.push((self.expression()?, access));
+            items.push((*self.expression()?, access));
             if !self.eat(",")? {
                 break;
             }
@@ -450,7 +437,7 @@ impl<'s> Parser<'s> {
             let access = self.access()?;
             let key = self.expression()?;
             self.expect(":", "`:` after the map key")?;
-            entries.push((key, self.expression()?, access));
+            entries.push((*key, *self.expression()?, access));
             if !self.eat(",")? {
                 break;
             }

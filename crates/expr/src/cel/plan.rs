@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
-
 use super::ast::{Access, BinaryOp, LogicOp, UnaryOp};
 use super::function::Function;
 use super::library::Builtin;
+use super::pattern::Pattern;
 use super::span::Span;
 use super::value::Value;
 
@@ -32,7 +31,7 @@ pub(crate) enum Kind {
     /// A function nobody defined, in an environment that leaves this to run time.
     Undefined(Box<str>),
     /// `matches` with a literal pattern, compiled once.
-    Matches(Box<Node>, Regex),
+    Matches(Box<Node>, Pattern),
     /// `timestamp(now())` without the detour over text.
     NowTimestamp,
     Unary(UnaryOp, Box<Node>),

@@ -71,9 +71,11 @@ impl Program {
         }
     }
 
-    /// The value as clean JSON, see [`Value::to_json`].
+    /// The value as clean JSON, see [`Value::to_json`]; writing it out counts towards the limits.
     pub fn evaluate_json(&self, bindings: &Bindings<'_>) -> Result<serde_json::Value, EvalError> {
-        Ok(self.evaluate(bindings)?.to_json())
+        Machine::new(&self.inner, bindings)
+            .run_json()
+            .map_err(|error| *error)
     }
 }
 

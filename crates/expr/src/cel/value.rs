@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-pub(crate) use compare::{equal, equal_counted, order};
+pub(crate) use compare::{equal, equal_within, order};
 pub use map::{Key, Map};
 pub use text::Str;
 

@@ -8,6 +8,7 @@ use crate::cel::environment::Check;
 use crate::cel::error::ErrorKind;
 use crate::cel::function::{Function, Style};
 use crate::cel::library::{self, Builtin};
+use crate::cel::pattern::Pattern;
 use crate::cel::plan::{Alternative, Kind, Node};
 use crate::cel::problem::nearest;
 use crate::cel::span::Span;
@@ -31,6 +32,14 @@ impl Compiler<'_> {
             let at = target.span.to(name.span);
             return self.function(expr.span, at, &qualified, Style::Global, None, args);
         }
+        if let Some(near) = self.misspelt_macro(&name.text) {
+            // The arguments are not looked at: they use variables the macro would have introduced.
+            self.expr(target);
+            let help = format!("did you mean `{near}`?");
+            let message = format!("unknown function `{}`", name.text);
+            self.problem_with_help(name.span, message, Some(help));
+            return self.broken(expr.span);
+        }
         self.function(
             expr.span,
             name.span,
@@ -39,6 +48,16 @@ impl Compiler<'_> {
             Some(target),
             args,
         )
+    }
+
+    fn misspelt_macro(&self, name: &str) -> Option<&'static str> {
+        let defined = [Style::Member, Style::Global]
+            .into_iter()
+            .any(|style| !self.arities(name, style).is_empty());
+        if defined || !self.checks_types() || nearest(name, self.names(Style::Member)).is_some() {
+            return None;
+        }
+        nearest(name, super::macros::NAMES)
     }
 
     /// `math.greatest` when `math` is no variable and such a function exists.
@@ -173,8 +192,8 @@ impl Compiler<'_> {
         let Some(pattern) = nodes[1].constant().and_then(|v| v.as_str()) else {
             return Kind::Builtin(builtin, nodes.into());
         };
-        match library::regex(pattern, &self.env.limits) {
-            Ok(regex) => Kind::Matches(Box::new(nodes.swap_remove(0)), regex),
+        match Pattern::new(pattern, &self.env.limits) {
+            Ok(pattern) => Kind::Matches(Box::new(nodes.swap_remove(0)), pattern),
             Err(e) => {
                 if self.checks_types() {
                     self.problem(nodes[1].span, e.message);
@@ -245,12 +264,7 @@ impl Compiler<'_> {
             };
             return self.problem_with_help(at, message, Some(help));
         }
-        let macros = super::macros::NAMES
-            .iter()
-            .copied()
-            .filter(|_| style == Style::Member);
-        let near = nearest(name, self.names(style).chain(macros));
-        let near = near.or_else(|| nearest(name, self.names(other)));
+        let near = nearest(name, self.names(style)).or_else(|| nearest(name, self.names(other)));
         let help = near.map(|near| format!("did you mean `{near}`?"));
         self.problem_with_help(at, format!("unknown function `{name}`"), help);
     }

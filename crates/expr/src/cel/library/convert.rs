@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use super::{ANY, Accepts, Builtin, NUMBER, Outcome};
 use crate::cel::clock;
 use crate::cel::error::{Fault, invalid, overflow};
+use crate::cel::lexer::shorten;
 use crate::cel::meter::Meter;
 use crate::cel::typing::Type;
 use crate::cel::value::Value;
@@ -74,7 +75,7 @@ fn to_bool<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
         Value::String(s) => match s.as_str() {
             "1" | "t" | "T" | "true" | "True" | "TRUE" => Ok(Value::Bool(true)),
             "0" | "f" | "F" | "false" | "False" | "FALSE" => Ok(Value::Bool(false)),
-            other => Err(invalid(format!("{other:?} is neither true nor false")).into()),
+            other => Err(invalid(format!("{} is neither true nor false", quoted(other))).into()),
         },
         _ => Err(Fault::Overload),
     }
@@ -96,7 +97,7 @@ fn to_int<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
         Value::String(s) => s
             .as_str()
             .parse()
-            .map_err(|_| invalid(format!("{:?} is not an integer", s.as_str())))?,
+            .map_err(|_| invalid(format!("{} is not an integer", quoted(s.as_str()))))?,
         Value::Timestamp(t) => t.timestamp(),
         Value::Duration(d) => d / clock::NANOS,
         _ => return Err(Fault::Overload),
@@ -115,7 +116,7 @@ fn to_uint<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
         Value::String(s) => s
             .as_str()
             .parse()
-            .map_err(|_| invalid(format!("{:?} is not an unsigned integer", s.as_str())))?,
+            .map_err(|_| invalid(format!("{} is not an unsigned integer", quoted(s.as_str()))))?,
         _ => return Err(Fault::Overload),
     };
     Ok(Value::Uint(n))
@@ -129,7 +130,7 @@ fn to_double<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
         Value::String(s) => s
             .as_str()
             .parse()
-            .map_err(|_| invalid(format!("{:?} is not a number", s.as_str())))?,
+            .map_err(|_| invalid(format!("{} is not a number", quoted(s.as_str()))))?,
         _ => return Err(Fault::Overload),
     };
     Ok(Value::Double(n))
@@ -194,8 +195,8 @@ fn to_timestamp<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
             .map(Value::Timestamp)
             .ok_or_else(|| {
                 invalid(format!(
-                    "{:?} is not an RFC 3339 time such as \"2026-01-31T12:00:00Z\"",
-                    s.as_str()
+                    "{} is not an RFC 3339 time such as \"2026-01-31T12:00:00Z\"",
+                    quoted(s.as_str())
                 ))
                 .into()
             }),
@@ -219,12 +220,17 @@ fn to_duration<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
             .map(Value::Duration)
             .ok_or_else(|| {
                 invalid(format!(
-                    "{:?} is not a duration such as \"1h30m\" or \"10s\"",
-                    s.as_str()
+                    "{} is not a duration such as \"1h30m\" or \"10s\"",
+                    quoted(s.as_str())
                 ))
                 .into()
             }),
         Value::Int(nanos) => Ok(Value::Duration(*nanos)),
         _ => Err(Fault::Overload),
     }
+}
+
+/// The text in quotes, cut short: it goes into a message.
+fn quoted(text: &str) -> String {
+    format!("{:?}", shorten(text))
 }

@@ -40,7 +40,10 @@ fn decode<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn to_json<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let text = args[0].to_json().to_string();
+    let json = args[0]
+        .to_json_within(&mut meter.budget)
+        .ok_or_else(|| meter.exhausted())?;
+    let text = json.to_string();
     meter.produce(text.len())?;
     Ok(Value::string(text))
 }

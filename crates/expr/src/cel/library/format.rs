@@ -14,45 +14,103 @@ pub(super) const TABLE: &[Builtin] = &[Builtin::member(
     format,
 )];
 
-type Text = Result<String, Box<EvalError>>;
-
 fn format<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let (Value::String(pattern), Value::List(values)) = (&args[0], &args[1]) else {
         return Err(Fault::Overload);
     };
-    let out = expand(meter, pattern.as_str(), values)?;
-    Ok(Value::string(out))
+    let mut out = Output {
+        text: String::new(),
+        meter,
+    };
+    out.expand(pattern.as_str(), values)?;
+    Ok(Value::string(out.text))
 }
 
-fn expand(meter: &mut Meter<'_>, pattern: &str, values: &List<'_>) -> Text {
-    let mut out = String::new();
-    let mut rest = pattern;
-    let mut next = 0;
-    while let Some(at) = rest.find('%') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        if let Some(tail) = rest.strip_prefix('%') {
-            out.push('%');
-            rest = tail;
-            continue;
+/// Text that is paid and bounded while it grows: shared parts of a value may be written out many times.
+struct Output<'m, 'l> {
+    text: String,
+    meter: &'m mut Meter<'l>,
+}
+
+impl Output<'_, '_> {
+    fn push(&mut self, text: &str) -> Result<(), Box<EvalError>> {
+        self.meter.read(text.len())?;
+        if self.text.len() + text.len() > self.meter.limits.string_bytes {
+            return self.meter.produce(self.text.len() + text.len());
         }
-        let (precision, tail) = precision(rest)?;
-        let verb = tail
-            .chars()
-            .next()
-            .ok_or_else(|| invalid("the format ends with a lone `%`"))?;
-        rest = &tail[verb.len_utf8()..];
-        let value = values
-            .get(next)
-            .ok_or_else(|| invalid(format!("the format needs more than {next} arguments")))?;
-        next += 1;
-        let text = clause(verb, precision, &value)?;
-        meter.produce(out.len() + text.len())?;
-        out.push_str(&text);
+        self.text.push_str(text);
+        Ok(())
     }
-    out.push_str(rest);
-    meter.produce(out.len())?;
-    Ok(out)
+
+    fn expand(&mut self, pattern: &str, values: &List<'_>) -> Result<(), Box<EvalError>> {
+        let mut rest = pattern;
+        let mut next = 0;
+        while let Some(at) = rest.find('%') {
+            self.push(&rest[..at])?;
+            rest = &rest[at + 1..];
+            if let Some(tail) = rest.strip_prefix('%') {
+                self.push("%")?;
+                rest = tail;
+                continue;
+            }
+            let (precision, tail) = precision(rest)?;
+            let verb = tail
+                .chars()
+                .next()
+                .ok_or_else(|| invalid("the format ends with a lone `%`"))?;
+            rest = &tail[verb.len_utf8()..];
+            let value = values
+                .get(next)
+                .ok_or_else(|| invalid(format!("the format needs more than {next} arguments")))?;
+            next += 1;
+            match verb {
+                's' => self.plain(&value)?,
+                _ => self.push(&clause(verb, precision, &value)?)?,
+            }
+        }
+        self.push(rest)
+    }
+
+    /// `%s`: every type but optionals has a plain form; maps are in the order of their keys' text.
+    fn plain(&mut self, value: &Value<'_>) -> Result<(), Box<EvalError>> {
+        self.meter.charge(1)?;
+        match value {
+            Value::Null => self.push("null"),
+            Value::Bool(b) => self.push(if *b { "true" } else { "false" }),
+            Value::Int(n) => self.push(&n.to_string()),
+            Value::Uint(n) => self.push(&n.to_string()),
+            Value::Double(n) => self.push(&unusual(*n).unwrap_or_else(|| n.to_string())),
+            Value::String(s) => self.push(s.as_str()),
+            Value::Bytes(b) => self.push(&String::from_utf8_lossy(b)),
+            Value::Timestamp(t) => self.push(&clock::format_timestamp(t)),
+            Value::Duration(d) => self.push(&clock::format_duration(*d)),
+            Value::Type(t) => self.push(t.name()),
+            Value::List(list) => {
+                self.push("[")?;
+                for (i, item) in list.iter().enumerate() {
+                    self.push(if i > 0 { ", " } else { "" })?;
+                    self.plain(&item)?;
+                }
+                self.push("]")
+            }
+            Value::Map(map) => {
+                let mut entries: Vec<_> = map
+                    .iter()
+                    .map(|(key, value)| (key.to_string(), value))
+                    .collect();
+                entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+                self.push("{")?;
+                for (i, (key, item)) in entries.iter().enumerate() {
+                    self.push(if i > 0 { ", " } else { "" })?;
+                    self.push(key)?;
+                    self.push(": ")?;
+                    self.plain(item)?;
+                }
+                self.push("}")
+            }
+            Value::Optional(_) => Err(invalid("`%s` cannot show an optional value")),
+        }
+    }
 }
 
 /// `.3` of `%.3f`.
@@ -71,9 +129,12 @@ fn precision(rest: &str) -> Result<(Option<usize>, &str), Box<EvalError>> {
     }
 }
 
-fn clause(verb: char, precision: Option<usize>, value: &Value<'_>) -> Text {
+fn clause(
+    verb: char,
+    precision: Option<usize>,
+    value: &Value<'_>,
+) -> Result<String, Box<EvalError>> {
     let text = match (verb, value) {
-        ('s', value) => plain(value),
         ('d', Value::Int(n)) => Some(n.to_string()),
         ('d', Value::Uint(n)) => Some(n.to_string()),
         ('d', Value::Double(n)) => Some(unusual(*n).unwrap_or_else(|| n.to_string())),
@@ -139,37 +200,4 @@ fn radix(value: &Value<'_>, show: fn(u64) -> String) -> Option<String> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// `%s`: every type has a plain form; maps are in the order of their keys' text.
-fn plain(value: &Value<'_>) -> Option<String> {
-    Some(match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Int(n) => n.to_string(),
-        Value::Uint(n) => n.to_string(),
-        Value::Double(n) => unusual(*n).unwrap_or_else(|| n.to_string()),
-        Value::String(s) => s.as_str().to_owned(),
-        Value::Bytes(b) => String::from_utf8_lossy(b).into_owned(),
-        Value::Timestamp(t) => clock::format_timestamp(t),
-        Value::Duration(d) => clock::format_duration(*d),
-        Value::Type(t) => t.name().to_owned(),
-        Value::List(list) => {
-            let items: Option<Vec<_>> = list.iter().map(|v| plain(&v)).collect();
-            format!("[{}]", items?.join(", "))
-        }
-        Value::Map(map) => {
-            let mut entries = Vec::with_capacity(map.len());
-            for (key, value) in map.iter() {
-                entries.push((key.to_string(), plain(&value)?));
-            }
-            entries.sort();
-            let entries: Vec<_> = entries
-                .into_iter()
-                .map(|(k, v)| format!("{k}: {v}"))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        Value::Optional(_) => return None,
-    })
 }

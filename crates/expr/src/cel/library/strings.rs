@@ -1,11 +1,9 @@
 //! Text: the standard functions and the strings extension. Positions count characters, not bytes.
 
-use regex::RegexBuilder;
-
 use super::{Builtin, INT, LIST, Outcome, STRING};
-use crate::cel::error::{EvalError, Fault, invalid, limit, out_of_range};
-use crate::cel::limits::Limits;
+use crate::cel::error::{Fault, invalid, out_of_range};
 use crate::cel::meter::Meter;
+use crate::cel::pattern::Pattern;
 use crate::cel::typing::{Accepts, Type};
 use crate::cel::value::Value;
 
@@ -88,39 +86,11 @@ fn ends_with<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
 
 /// Only computed patterns come here; literal ones are compiled with the expression.
 fn matches<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, pattern) = pair(meter, args)?;
+    let (s, pattern) = (text(args, 0)?, text(args, 1)?);
     // Compiling costs some hundred times an ordinary step.
     meter.charge(500 + pattern.len() as u64 * 10)?;
-    Ok(Value::Bool(regex(pattern, meter.limits)?.is_match(s)))
-}
-
-/// RE2 syntax without look-around and back references, linear in the text.
-pub(crate) fn regex(pattern: &str, limits: &Limits) -> Result<regex::Regex, Box<EvalError>> {
-    if pattern.len() > limits.regex_bytes {
-        return Err(limit(format!(
-            "the regular expression is longer than {} bytes",
-            limits.regex_bytes
-        )));
-    }
-    RegexBuilder::new(pattern)
-        .size_limit(limits.regex_bytes)
-        .dfa_size_limit(limits.regex_bytes)
-        .nest_limit(100)
-        .build()
-        .map_err(|e| match e {
-            regex::Error::CompiledTooBig(size) => limit(format!(
-                "the compiled regular expression exceeds {size} bytes"
-            )),
-            other => {
-                let text = other.to_string();
-                let reason = text
-                    .lines()
-                    .last()
-                    .unwrap_or_default()
-                    .trim_start_matches("error: ");
-                invalid(format!("invalid regular expression: {reason}"))
-            }
-        })
+    let found = Pattern::new(pattern, meter.limits)?.is_match(meter, s)?;
+    Ok(Value::Bool(found))
 }
 
 /// Byte position of the character at `index`; the end of the text is a position too.

@@ -3,6 +3,7 @@
 use super::{Machine, Outcome, error};
 use crate::cel::ast::Access;
 use crate::cel::error::{ErrorKind, EvalError};
+use crate::cel::lexer::shorten;
 use crate::cel::plan::Node;
 use crate::cel::span::Span;
 use crate::cel::value::{Key, Value};
@@ -28,7 +29,7 @@ impl<'a> Machine<'a, '_> {
         if let (Value::Map(map), Access::Required) = (&value, access) {
             return match map.field(field) {
                 Some(found) => Ok(found),
-                None => Err(self.no_such_key(field, operand)),
+                None => Err(self.no_such_key(field, operand, node.span)),
             };
         }
         self.select_rest(node, &value, operand, field, access)
@@ -55,7 +56,7 @@ impl<'a> Machine<'a, '_> {
         match found {
             Found::Value(value) => Ok(if optional { Value::some(value) } else { value }),
             Found::Missing if optional => Ok(Value::none()),
-            Found::Missing => Err(self.no_such_key(field, operand)),
+            Found::Missing => Err(self.no_such_key(field, operand, node.span)),
             Found::Wrong => Err(self.no_fields(inner, field, operand, node.span)),
         }
     }
@@ -92,7 +93,7 @@ impl<'a> Machine<'a, '_> {
             (Found::Value(value), true) => Ok(Value::some(value)),
             (Found::Value(value), false) => Ok(value),
             (Found::Missing, true) => Ok(Value::none()),
-            (Found::Missing, false) => Err(self.missing_element(inner, &key, &parts[0])),
+            (Found::Missing, false) => Err(self.missing_element(inner, &key, &parts[0], node.span)),
             (Found::Wrong, _) => Err(error(
                 ErrorKind::NoSuchOverload,
                 node.span,
@@ -107,10 +108,9 @@ impl<'a> Machine<'a, '_> {
     }
 
     #[cold]
-    fn no_such_key(&self, field: &str, operand: &Node) -> Box<EvalError> {
-        // The span is the operand and the field behind it, so the caret points at the path that broke.
+    fn no_such_key(&self, field: &str, operand: &Node, span: Span) -> Box<EvalError> {
         let message = format!("no such key: `{field}` in `{}`", self.text(operand.span));
-        error(ErrorKind::NoSuchKey, operand.span, message)
+        error(ErrorKind::NoSuchKey, span, message)
     }
 
     #[cold]
@@ -135,28 +135,27 @@ impl<'a> Machine<'a, '_> {
         inner: &Value<'_>,
         key: &Value<'_>,
         operand: &Node,
+        span: Span,
     ) -> Box<EvalError> {
         let place = self.text(operand.span);
-        let shown = key.to_json();
+        let shown = match key {
+            Value::String(s) => shorten(s.as_str()),
+            other => other.to_json().to_string(),
+        };
         match inner {
             Value::List(list) => error(
                 ErrorKind::IndexOutOfRange,
-                operand.span,
+                span,
                 format!(
                     "index {shown} is out of range: `{place}` has {} elements",
                     list.len()
                 ),
             ),
-            _ => {
-                let name = key
-                    .as_str()
-                    .map_or_else(|| shown.to_string(), str::to_owned);
-                error(
-                    ErrorKind::NoSuchKey,
-                    operand.span,
-                    format!("no such key: `{name}` in `{place}`"),
-                )
-            }
+            _ => error(
+                ErrorKind::NoSuchKey,
+                span,
+                format!("no such key: `{shown}` in `{place}`"),
+            ),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::cel::ast::{BinaryOp, UnaryOp};
 use crate::cel::clock;
 use crate::cel::error::{ErrorKind, EvalError, Fault, overflow};
 use crate::cel::meter::Meter;
-use crate::cel::value::{Key, List, Value, equal_counted, order};
+use crate::cel::value::{Key, List, Value, equal_within, order};
 
 type Result<'a> = std::result::Result<Value<'a>, Fault>;
 
@@ -50,10 +50,7 @@ pub(crate) fn compare<'a>(
     b: &Value<'a>,
     meter: &mut Meter<'_>,
 ) -> std::result::Result<bool, Box<EvalError>> {
-    let mut visited = 0;
-    let same = equal_counted(a, b, &mut visited);
-    meter.charge(visited)?;
-    Ok(same)
+    equal_within(a, b, &mut meter.budget).ok_or_else(|| meter.exhausted())
 }
 
 fn relation<'a>(a: &Value<'a>, b: &Value<'a>, holds: fn(Ordering) -> bool) -> Result<'a> {

@@ -3,43 +3,67 @@
 use std::cmp::Ordering;
 
 use super::{Map, Value};
+use crate::cel::meter::Budget;
 
 /// `==`: values of different types are unequal, never an error.
 pub(crate) fn equal<'x>(a: &Value<'x>, b: &Value<'x>) -> bool {
-    equal_counted(a, b, &mut 0)
+    equal_within(a, b, &mut { Budget::UNBOUNDED }).unwrap_or(false)
 }
 
-/// As [`equal`], counting the compared values, because a comparison of big objects must be paid for.
-pub(crate) fn equal_counted<'x>(a: &Value<'x>, b: &Value<'x>, visited: &mut u64) -> bool {
-    *visited += 1;
-    match (a, b) {
-        (Value::String(a), Value::String(b)) => a == b,
+/// As [`equal`], taking a step for each pair of values; `None` when they run out.
+pub(crate) fn equal_within<'x>(a: &Value<'x>, b: &Value<'x>, budget: &mut Budget) -> Option<bool> {
+    budget.take(1)?;
+    Some(match (a, b) {
+        (Value::String(a), Value::String(b)) => {
+            same_bytes(a.as_str().as_bytes(), b.as_str().as_bytes(), budget)?
+        }
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Null, Value::Null) => true,
-        (Value::Bytes(a), Value::Bytes(b)) => a == b,
+        (Value::Bytes(a), Value::Bytes(b)) => same_bytes(a, b, budget)?,
         (Value::List(a), Value::List(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .zip(b.iter())
-                    .all(|(a, b)| equal_counted(&a, &b, visited))
+            if a.len() != b.len() {
+                return Some(false);
+            }
+            for (a, b) in a.iter().zip(b.iter()) {
+                if !equal_within(&a, &b, budget)? {
+                    return Some(false);
+                }
+            }
+            true
         }
-        (Value::Map(a), Value::Map(b)) => maps_equal(a, b, visited),
+        (Value::Map(a), Value::Map(b)) => maps_equal(a, b, budget)?,
         (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
         (Value::Duration(a), Value::Duration(b)) => a == b,
         (Value::Type(a), Value::Type(b)) => a == b,
         (Value::Optional(None), Value::Optional(None)) => true,
-        (Value::Optional(Some(a)), Value::Optional(Some(b))) => equal_counted(a, b, visited),
+        (Value::Optional(Some(a)), Value::Optional(Some(b))) => equal_within(a, b, budget)?,
         (a, b) => numeric(a, b) == Some(Some(Ordering::Equal)),
-    }
+    })
 }
 
-fn maps_equal<'x>(a: &Map<'x>, b: &Map<'x>, visited: &mut u64) -> bool {
-    a.len() == b.len()
-        && a.iter().all(|(key, value)| {
-            b.get(&key)
-                .is_some_and(|other| equal_counted(&value, &other, visited))
-        })
+fn same_bytes(a: &[u8], b: &[u8], budget: &mut Budget) -> Option<bool> {
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    budget.take(a.len() as u64 / 16)?;
+    Some(a == b)
+}
+
+fn maps_equal<'x>(a: &Map<'x>, b: &Map<'x>, budget: &mut Budget) -> Option<bool> {
+    if a.len() != b.len() {
+        return Some(false);
+    }
+    for (key, value) in a.iter() {
+        let same = match b.get(&key) {
+            Some(other) => equal_within(&value, &other, budget)?,
+            None => false,
+        };
+        if !same {
+            return Some(false);
+        }
+    }
+    Some(true)
 }
 
 /// `<` and its kin: outer `None` when the types have no order, inner `None` when NaN is involved.
