@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::subscribe::SubscribeOptions;
+
 pub use self::amqp_url::AmqpUrl;
 pub use self::kind::BrokerType;
 pub use self::rabbitmq::{ExchangeType, RabbitMqConfig};
@@ -161,6 +163,14 @@ impl BrokerConfig {
                 "broker URL",
                 format!("scheme `{other}` is unknown; use memory://, amqp:// or amqps://"),
             )),
+        }
+    }
+
+    /// The options of a subscriber as configured.
+    pub fn subscribe_options(&self) -> SubscribeOptions {
+        SubscribeOptions {
+            concurrency: self.subscriber.parallelism.max(1),
+            ..SubscribeOptions::default()
         }
     }
 

@@ -17,6 +17,27 @@
 //!  dead letters ── list, replay ───────────► same subscription, as new messages
 //! ```
 //!
+//! What each broker does for each operation:
+//!
+//! | | memory | RabbitMQ |
+//! |---|---|---|
+//! | topic | an entry in a map | durable exchange of that name (`exchange`, `exchange_type`) |
+//! | subscription | queue in this process; made by `subscribe`, ends with the process | durable queue `{topic}-{subscription}` without arguments, bound by the empty key and `routing_key` |
+//! | publish | waits for room in every subscription, then fails as retryable | persistent, confirmed, pipelined; fails as retryable at once while disconnected |
+//! | no subscription yet | dropped, counted, warned about | the same: the message is mandatory, its return is no error |
+//! | concurrent deliveries | `concurrency` | `concurrency`, with as many prefetched (or `prefetch_count`) |
+//! | ack | forgotten | basic.ack |
+//! | nack, no delay | back of the queue | copy with raised `hyperfleet-attempt` to the queue, then ack |
+//! | nack with delay | timer, exact | copy to `{queue}.retry`, then ack; consumers of ours hold it until it is due and move it back; without any it waits for one |
+//! | dead letter | kept with the queue, up to `dead_letter_capacity` | copy to `{queue}.dead` with reason, attempts and time, then ack |
+//! | deliveries counted | exactly | each nack; a consumer that is killed counts once, however often |
+//! | replay | to the queue, as far as there is room | to the queue, then ack of the dead letter |
+//! | lost connection | - | publisher and subscriber reconnect with backoff; what was unsettled comes again |
+//! | close | waits for deliveries handed out | the same, then disconnects, which returns what was prefetched |
+//!
+//! A new broker implements `Backend`, `Publisher`, `Subscriber` and `Settle`, gets a
+//! [`config::BrokerType`], and must pass `tests/behaviour`.
+//!
 //! Order is not promised, duplicates are possible, and consumers serialise by key themselves: an
 //! event only says that something should be looked at.
 
@@ -32,6 +53,7 @@ mod publish;
 #[cfg(feature = "rabbitmq")]
 mod rabbitmq;
 mod subscribe;
+mod unroutable;
 
 pub use broker::{Broker, BrokerError};
 pub use config::BrokerConfig;

@@ -23,6 +23,7 @@ use crate::delivery::DeliveryRules;
 use crate::metrics::Metrics;
 use crate::publish::{PublishError, Publisher};
 use crate::subscribe::{SubscribeOptions, Subscriber};
+use crate::unroutable::Unroutable;
 
 /// An in-process broker. Clones are the same broker; it ends with the last of them.
 #[derive(Clone)]
@@ -35,6 +36,7 @@ pub struct MemoryBroker {
 struct Hub {
     config: MemoryConfig,
     metrics: Metrics,
+    unroutable: Unroutable,
     topics: Mutex<BTreeMap<String, BTreeMap<String, Arc<Queue>>>>,
     closed: CancellationToken,
 }
@@ -46,6 +48,7 @@ impl MemoryBroker {
             hub: Arc::new(Hub {
                 config,
                 metrics,
+                unroutable: Unroutable::default(),
                 topics: Mutex::default(),
                 closed: CancellationToken::new(),
             }),

@@ -42,7 +42,7 @@ impl Metrics {
         Ok(Self {
             published: counter(
                 "messages_published_total",
-                "Events the broker took responsibility for.",
+                "Events the broker took, those without a subscription included.",
                 &["topic"],
             )?,
             consumed: counter(

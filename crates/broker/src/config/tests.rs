@@ -28,7 +28,7 @@ fn a_file_written_for_the_go_library_is_read() {
     let config = BrokerConfig::from(file);
     config.validate().unwrap();
     assert_eq!(config.kind, BrokerType::RabbitMq);
-    assert_eq!(config.subscriber.parallelism, 4);
+    assert_eq!(config.subscribe_options().concurrency, 4);
     assert!(config.log_config);
     assert!(config.unknown.contains_key("topic"));
     let rabbitmq = config.rabbitmq.unwrap();

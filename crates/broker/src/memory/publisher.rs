@@ -71,8 +71,7 @@ impl Hub {
             .map(|subscriptions| subscriptions.values().cloned().collect())
             .unwrap_or_default();
         if queues.is_empty() {
-            self.metrics.unroutable(topic);
-            tracing::warn!(topic, "event dropped: the topic has no subscription yet");
+            self.unroutable.dropped(topic, &self.metrics);
             return Ok(());
         }
         let limit = Duration::from_millis(self.config.publish_timeout_ms);

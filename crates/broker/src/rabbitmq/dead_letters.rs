@@ -121,7 +121,9 @@ fn failed(action: String, error: &lapin::Error) -> BrokerError {
 fn from_link(action: String, error: LinkError) -> BrokerError {
     match error {
         LinkError::Closed => BrokerError::Closed,
-        LinkError::Refused(reason) => BrokerError::Refused { action, reason },
+        LinkError::Refused(reason) | LinkError::Rejected(reason) => {
+            BrokerError::Refused { action, reason }
+        }
         LinkError::Disconnected(reason) | LinkError::Unconfirmed(reason) => {
             BrokerError::Disconnected { action, reason }
         }

@@ -43,8 +43,12 @@ enum State {
 pub(super) enum LinkError {
     #[error("{0}")]
     Disconnected(String),
+    /// The connection is given up with it.
     #[error("{0}")]
     Unconfirmed(String),
+    /// This message was not taken; the next one may be.
+    #[error("{0}")]
+    Rejected(String),
     #[error("{0}")]
     Refused(String),
     #[error("closed")]
@@ -108,9 +112,8 @@ impl Link {
         message: Outgoing,
         wait: Wait,
     ) -> Result<Outcome, LinkError> {
-        let lines = self.lines()?;
-        lines.declare(&message.exchange, kind).await?;
-        self.send(lines, Line::Events(wait), message).await
+        self.lines()?.declare(&message.exchange, kind).await?;
+        self.send(Line::Events(wait), message).await
     }
 
     /// Puts a copy into a queue and returns once the server has it for certain.
@@ -127,23 +130,21 @@ impl Link {
             body,
             properties,
         };
-        match self.send(self.lines()?, Line::Moves, message).await? {
+        match self.send(Line::Moves, message).await? {
             Outcome::Taken => Ok(()),
-            Outcome::Unroutable => Err(LinkError::Refused(format!("queue `{queue}` is missing"))),
+            Outcome::Unroutable { .. } => {
+                Err(LinkError::Refused(format!("queue `{queue}` is missing")))
+            }
         }
     }
 
     /// Runs to the end even if the caller stops waiting: lapin keeps every confirmation that is
     /// dropped unresolved.
-    async fn send(
-        &self,
-        lines: Arc<Lines>,
-        line: Line,
-        message: Outgoing,
-    ) -> Result<Outcome, LinkError> {
-        let window = Arc::clone(&self.0.window);
+    async fn send(&self, line: Line, message: Outgoing) -> Result<Outcome, LinkError> {
+        let place = Arc::clone(&self.0.window).acquire_owned().await;
+        let lines = self.lines()?;
         let sending = self.0.sending.spawn(async move {
-            let _place = window.acquire_owned().await;
+            let _place = place;
             let result = match line {
                 Line::Events(Wait::Confirmed) => lines.confirmed_event(message).await,
                 Line::Events(Wait::Written) => lines.written_event(message).await,

@@ -14,11 +14,13 @@ use crate::config::{ExchangeType, RabbitMqConfig};
 use crate::event::Event;
 use crate::metrics::Metrics;
 use crate::publish::{PublishError, Publisher};
+use crate::unroutable::Unroutable;
 
 pub(super) struct RabbitMqPublisher {
     config: Arc<RabbitMqConfig>,
     link: Link,
     metrics: Metrics,
+    unroutable: Unroutable,
     closed: CancellationToken,
     under_way: TaskTracker,
 }
@@ -29,6 +31,7 @@ impl RabbitMqPublisher {
             config,
             link,
             metrics,
+            unroutable: Unroutable::default(),
             closed: CancellationToken::new(),
             under_way: TaskTracker::new(),
         }
@@ -51,13 +54,13 @@ impl RabbitMqPublisher {
         let kind = exchange_kind(self.config.exchange_type);
         match self.link.publish(kind, message, wait).await {
             Ok(Outcome::Taken) => Ok(()),
-            Ok(Outcome::Unroutable) => {
-                self.metrics.unroutable(topic);
-                tracing::warn!(
-                    topic,
-                    exchange = self.config.exchange_of(topic),
-                    "event dropped: the exchange has no queue for it, no subscriber came yet"
-                );
+            Ok(Outcome::Unroutable { exchange }) => {
+                // With a fixed exchange nobody knows which topic the returned event was for.
+                let topic = match &self.config.exchange {
+                    Some(_) => topic,
+                    None => &exchange,
+                };
+                self.unroutable.dropped(topic, &self.metrics);
                 Ok(())
             }
             Err(error) => Err(publish_error(topic, error)),
@@ -131,7 +134,9 @@ fn publish_error(topic: &str, error: LinkError) -> PublishError {
     let topic = topic.to_owned();
     match error {
         LinkError::Disconnected(reason) => PublishError::Disconnected { topic, reason },
-        LinkError::Unconfirmed(reason) => PublishError::Unconfirmed { topic, reason },
+        LinkError::Unconfirmed(reason) | LinkError::Rejected(reason) => {
+            PublishError::Unconfirmed { topic, reason }
+        }
         LinkError::Refused(reason) => PublishError::Refused { topic, reason },
         LinkError::Closed => PublishError::Closed,
     }

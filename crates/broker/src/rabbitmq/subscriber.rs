@@ -175,7 +175,10 @@ async fn first_session(plan: &Plan, closed: &CancellationToken) -> Result<Sessio
             Err(BrokerError::Disconnected { reason, .. }) => {
                 let topic = plan.names.topic.as_str();
                 tracing::warn!(topic, reason, "cannot subscribe yet");
-                sleep(backoff.next()).await;
+                tokio::select! {
+                    () = closed.cancelled() => return Err(BrokerError::Closed),
+                    () = sleep(backoff.next()) => {}
+                }
             }
             other => return other,
         }

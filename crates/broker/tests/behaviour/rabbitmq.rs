@@ -13,7 +13,7 @@ use hyperfleet_broker::{Broker, Metrics};
 use lapin::options::BasicPublishOptions;
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
-use libtest_mimic::Trial;
+use libtest_mimic::{Completion, Trial};
 
 use self::server::Server;
 use crate::bench::{Bench, BoxFuture, Fixture, Promise, promises};
@@ -30,13 +30,18 @@ pub(crate) fn trials(common: Vec<Promise>) -> Vec<Trial> {
     all.extend(outage::promises());
     match Server::unavailable() {
         None => promises("rabbitmq", &bench, all),
-        Some(reason) => {
-            eprintln!("rabbitmq trials are ignored: {reason}");
-            let ignored = |trial: Trial| trial.with_ignored_flag(true).with_kind("no server");
-            let trials = promises("rabbitmq", &bench, all);
-            trials.into_iter().map(ignored).collect()
-        }
+        Some(reason) => all
+            .into_iter()
+            .map(|promise| ignored(promise, &reason))
+            .collect(),
     }
+}
+
+fn ignored((name, _): Promise, reason: &str) -> Trial {
+    let reason = reason.to_owned();
+    Trial::ignorable_test(format!("rabbitmq::{name}"), || {
+        Ok(Completion::ignored_with(reason))
+    })
 }
 
 /// Nothing may outlive the tests.

@@ -1,13 +1,14 @@
 //! The channels of one connection.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::Stream;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions, ExchangeDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
 use lapin::{BasicProperties, Channel, Confirmation, Connection, Event, ExchangeKind};
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +29,9 @@ pub(super) struct Lines {
     unconfirmed: Channel,
     /// Moves, one at a time: lapin hands a returned message to whichever confirmation comes next,
     /// and a move must know that its own copy found a queue.
-    moves: tokio::sync::Mutex<Channel>,
-    declared: Mutex<HashSet<ShortString>>,
+    moves: Channel,
+    moving: Semaphore,
+    declared: Mutex<HashMap<ShortString, Arc<OnceCell<()>>>>,
     broken: CancellationToken,
 }
 
@@ -51,11 +53,13 @@ pub(in crate::rabbitmq) enum Wait {
 }
 
 /// What the server did with a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rabbitmq) enum Outcome {
     Taken,
-    /// A message found no queue: this one or, among events, one sent near it.
-    Unroutable,
+    /// A message to this exchange found no queue: this one or, among events, one sent near it.
+    Unroutable {
+        exchange: String,
+    },
 }
 
 impl Lines {
@@ -80,7 +84,8 @@ impl Lines {
             connection,
             events,
             unconfirmed,
-            moves: tokio::sync::Mutex::new(moves),
+            moves,
+            moving: Semaphore::new(1),
             declared: Mutex::default(),
             broken: CancellationToken::new(),
         })
@@ -101,15 +106,9 @@ impl Lines {
     }
 
     pub(super) fn check_alive(&self) -> Result<(), LinkError> {
-        let moves_alive = match self.moves.try_lock() {
-            Ok(channel) => channel.status().connected(),
-            // In use, and whoever uses it finds out.
-            Err(_) => true,
-        };
+        let channels = [&self.events, &self.unconfirmed, &self.moves];
         let alive = self.connection.status().connected()
-            && self.events.status().connected()
-            && self.unconfirmed.status().connected()
-            && moves_alive;
+            && channels.iter().all(|channel| channel.status().connected());
         match alive {
             true => Ok(()),
             false => Err(LinkError::Disconnected("connection lost".to_owned())),
@@ -134,9 +133,19 @@ impl Lines {
         exchange: &ShortString,
         kind: ExchangeKind,
     ) -> Result<(), LinkError> {
-        if self.declared().contains(exchange) {
-            return Ok(());
-        }
+        let once = {
+            let mut declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(declared.entry(exchange.clone()).or_default())
+        };
+        let declaring = once.get_or_try_init(|| self.declare_now(exchange, kind));
+        declaring.await.copied()
+    }
+
+    async fn declare_now(
+        &self,
+        exchange: &ShortString,
+        kind: ExchangeKind,
+    ) -> Result<(), LinkError> {
         // A refusal ends the channel, so the events' own is not risked.
         let channel = self.channel().await?;
         let options = ExchangeDeclareOptions {
@@ -149,12 +158,7 @@ impl Lines {
             true => LinkError::Refused(error.to_string()),
             false => lost(error),
         })?;
-        self.declared().insert(exchange.clone());
         channel.close(200, "done".into()).await.map_err(lost)
-    }
-
-    fn declared(&self) -> std::sync::MutexGuard<'_, HashSet<ShortString>> {
-        self.declared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn confirmed_event(&self, message: Outgoing) -> Result<Outcome, LinkError> {
@@ -162,8 +166,8 @@ impl Lines {
     }
 
     pub(super) async fn moved(&self, message: Outgoing) -> Result<Outcome, LinkError> {
-        let channel = self.moves.lock().await;
-        confirmed(&channel, message).await
+        let _turn = self.moving.acquire().await;
+        confirmed(&self.moves, message).await
     }
 
     pub(super) async fn written_event(&self, message: Outgoing) -> Result<Outcome, LinkError> {
@@ -206,9 +210,11 @@ async fn confirmed(channel: &Channel, message: Outgoing) -> Result<Outcome, Link
     };
     match timeout(CONFIRM_TIMEOUT, sending).await {
         Ok(Ok(Confirmation::Ack(None))) => Ok(Outcome::Taken),
-        Ok(Ok(Confirmation::Ack(Some(_)))) => Ok(Outcome::Unroutable),
-        Ok(Ok(Confirmation::Nack(_))) => Err(LinkError::Unconfirmed(
-            "the server could not store it".to_owned(),
+        Ok(Ok(Confirmation::Ack(Some(returned)))) => Ok(Outcome::Unroutable {
+            exchange: returned.delivery.exchange.to_string(),
+        }),
+        Ok(Ok(Confirmation::Nack(_))) => Err(LinkError::Rejected(
+            "a queue could not or would not store it".to_owned(),
         )),
         Ok(Ok(Confirmation::NotRequested)) => Err(LinkError::Disconnected(
             "the channel lost its confirm mode".to_owned(),

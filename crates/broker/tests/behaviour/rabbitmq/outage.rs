@@ -13,7 +13,10 @@ use crate::bench::{Case, PATIENCE, Promise, event, next};
 use crate::promise;
 
 pub(super) fn promises() -> Vec<Promise> {
-    promise![a_restart_of_the_server_loses_nothing]
+    promise![
+        a_restart_of_the_server_loses_nothing,
+        connections_closed_by_the_server_are_made_again,
+    ]
 }
 
 /// A server of its own takes a while to start, twice.
@@ -23,6 +26,15 @@ async fn publish(broker: &Broker, topic: &str, ids: &[&str]) {
     for id in ids {
         broker.publisher().publish(topic, &event(id)).await.unwrap();
     }
+}
+
+async fn publish_when_connected(broker: &Broker, topic: &str, id: &str) {
+    let publishing = async {
+        while broker.publisher().publish(topic, &event(id)).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(PATIENCE, publishing).await.unwrap();
 }
 
 async fn take(subscriber: &mut Box<dyn Subscriber>, ids: &[&str]) {
@@ -104,4 +116,28 @@ async fn a_restart_of_the_server_loses_nothing(case: Case) {
     assert_eq!(dead[0].event().unwrap().id, "dead");
     subscriber.close().await;
     broker.close().await;
+}
+
+async fn connections_closed_by_the_server_are_made_again(case: Case) {
+    let topic = case.topic.as_str();
+    let server = spawn_blocking(Server::start).await.unwrap();
+    let broker = connect(&config(server.url(), |_| {})).await;
+    let options = SubscribeOptions::default();
+    let mut subscriber = broker.subscribe(topic, "dns", options).await.unwrap();
+    let (publisher, health) = (broker.publisher(), subscriber.health());
+    publish(&broker, topic, &["held"]).await;
+    let held = next(&mut subscriber).await;
+    let server = spawn_blocking(move || {
+        server.control(&["close_all_connections", "maintenance"]);
+        server
+    })
+    .await
+    .unwrap();
+    held.ack().await;
+    publish_when_connected(&broker, topic, "after").await;
+    take(&mut subscriber, &["held", "after"]).await;
+    assert_eq!((publisher.health().await, health.check()), (Ok(()), Ok(())));
+    subscriber.close().await;
+    broker.close().await;
+    drop(server);
 }

@@ -53,6 +53,18 @@ impl Server {
         self.running = Some(running);
     }
 
+    /// Runs rabbitmqctl.
+    pub(super) fn control(&self, arguments: &[&str]) {
+        let mut command = Command::new(script());
+        command
+            .arg("ctl")
+            .arg("--dir")
+            .arg(self.dir.path())
+            .args(arguments);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
     pub(super) fn stop(&mut self) {
         if let Some(mut child) = self.running.take() {
             drop(child.stdin.take());
