@@ -5,7 +5,9 @@
 //!
 //!  component ──► Process ──signal/failure──► Shutdown tree ──► joined in time ──► exit code
 //!      │            └──► Health ──► /healthz, /readyz
-//!      └──► Metrics ──► MetricsRegistry ──► /metrics
+//!      ├──► Metrics ──► MetricsRegistry ──► /metrics
+//!      └──► tracing ──► log (JSON or text lines)
+//!                  └──► trace (OTLP, off by default)
 //! ```
 //!
 //! Nothing here knows what a HyperFleet component does.
@@ -14,9 +16,11 @@ pub mod config;
 mod duration;
 pub mod health;
 pub mod http;
+pub mod log;
 pub mod metrics;
 pub mod secret;
 pub mod shutdown;
+pub mod trace;
 
 pub use duration::{GoDuration, ParseDurationError};
 pub use secret::Secret;

@@ -112,6 +112,11 @@ impl MetricsRegistry {
         })
     }
 
+    /// The registry itself, for libraries that register their own.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// The handle of a component. `subsystem` is in the metrics' names (`adapter`), `component`
     /// is their label (`validation-adapter`); for most components both are the same.
     pub fn component(&self, subsystem: &str, component: &str) -> Result<Metrics, MetricsError> {

@@ -326,7 +326,7 @@ async fn a_request_in_flight_is_answered_before_the_server_stops() -> Result<(),
 async fn a_stream_that_never_ends_is_cut_off_when_the_drain_is_over() -> Result<(), Anything> {
     let router = axum::Router::new().route(
         "/watch",
-        axum::routing::get(|| std::future::pending::<&'static str>()),
+        axum::routing::get(std::future::pending::<&'static str>),
     );
     let listener = http::bind("127.0.0.1", 0, "server").await?;
     let address = listener.local_addr()?;

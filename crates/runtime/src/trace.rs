@@ -1,0 +1,59 @@
+//! Traces over OTLP, off by default; the W3C context in and out of every process.
+//!
+//! ```text
+//!  tracing spans ──► Traces::layer ──► batches ──HTTP/protobuf──► collector
+//!  traceparent of a request or event ──► set_parent        current_traceparent ──► the next one
+//! ```
+//!
+//! The standard `OTEL_*` variables hold: `OTEL_EXPORTER_OTLP_ENDPOINT`, `…_HEADERS`,
+//! `…_TIMEOUT` and their `…_TRACES_…` forms, `OTEL_TRACES_SAMPLER` with `…_ARG`,
+//! `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_PROPAGATORS`, `OTEL_BSP_*`. Values that
+//! cannot be honoured are errors at the start. Spans are never written to the output.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "otlp")]
+mod otlp;
+#[cfg(feature = "otlp")]
+mod settings;
+#[cfg(feature = "otlp")]
+pub use otlp::{Traces, current_traceparent, extract, ids_of, inject, set_parent};
+
+#[cfg(not(feature = "otlp"))]
+mod off;
+#[cfg(not(feature = "otlp"))]
+pub use off::{Traces, current_traceparent, extract, ids_of, inject, set_parent};
+
+/// Whether spans are exported, and under which name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TracingConfig {
+    /// Whether spans are exported over OTLP. Where to is said by the standard `OTEL_*` variables.
+    pub enabled: bool,
+    /// The name of this service in traces. Default: `OTEL_SERVICE_NAME`, else
+    /// `hyperfleet-<component>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_name: Option<String>,
+}
+
+/// Why spans cannot be exported as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// A variable holds something that cannot be honoured.
+    #[error("the environment variable {name} is `{value}`: {problem}")]
+    Setting {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What is wrong with it and what to set instead.
+        problem: String,
+    },
+    /// The exporter cannot be built.
+    #[error("cannot set up the export of traces: {0}")]
+    Exporter(String),
+    /// The program was built without the feature `otlp`.
+    #[error("tracing is enabled, but this program was built without the feature `otlp`")]
+    NotBuilt,
+}
