@@ -1,0 +1,50 @@
+//! When something must be looked at again. Adapters decide how.
+//!
+//! ```text
+//!  API ──list, page by page──► Observed(resource) ─┐
+//!      (every poll_interval)   Gone(id) ───────────┤ bounded channel
+//!                                                  ▼
+//!            table: per resource what the decision looks at, what was last sent, what an event holds
+//!                │ decision: core::due, or message_decision in CEL
+//!                ├─ not yet ──► timer at the exact moment ──┐
+//!                └─ now ◄───────────────────────────────────┘
+//!                     │ message_data
+//!                     ▼
+//!            CloudEvent ──► broker, at most max_in_flight unconfirmed
+//!                     ├─ confirmed: not again before its backoff, unless it changes
+//!                     └─ failed: again, later and later
+//! ```
+//!
+//! In comes an [`Options`], a client of the API and a publisher; out come events. The loop waits for
+//! neither API nor broker: when the API is away, timers go on from memory; when the broker is away,
+//! what is due stays due.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod decision;
+mod engine;
+mod event;
+mod handle;
+mod message;
+mod metrics;
+mod options;
+mod payload;
+mod poll;
+mod projection;
+mod publish;
+mod selector;
+mod sentinel;
+mod table;
+mod view;
+
+pub use clock::Clock;
+pub use decision::RulesError;
+pub use handle::{Explanation, Handle, KindStatus, NextEvent};
+pub use options::{
+    ApiOptions, AuthOptions, BrokerOptions, ClientsOptions, Decide, DecisionRules, Flags,
+    IdentityOptions, KindOptions, Options, OptionsError, Param, SeedApiOptions, Selector,
+};
+pub use payload::PayloadError;
+pub use sentinel::{Sentinel, SentinelError};
+pub use view::view;
