@@ -12,3 +12,5 @@
 #![forbid(unsafe_code)]
 
 pub mod cel;
+pub mod path;
+pub mod template;
