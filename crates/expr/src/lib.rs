@@ -13,4 +13,6 @@
 
 pub mod cel;
 pub mod path;
+pub mod rules;
+pub mod structured;
 pub mod template;
