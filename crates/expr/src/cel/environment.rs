@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::compile;
 use super::function::Function;
+use super::library;
 use super::limits::Limits;
 use super::problem::Problems;
 use super::program::Program;
@@ -105,6 +106,12 @@ impl Environment {
             .variables
             .iter()
             .map(|(name, t)| (name.as_str(), *t))
+    }
+
+    /// Names of all functions, of the library and the host; one that is both function and method comes twice.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        let host = self.inner.functions.iter().map(|f| f.name.as_str());
+        host.chain(library::all().map(|b| b.name))
     }
 
     /// Parses, checks and prepares an expression; all problems at once.

@@ -63,7 +63,7 @@ impl<'a, 'b> Machine<'a, 'b> {
             Kind::Present(operand, field) => self.present(operand, field, node.span),
             Kind::Index(parts, access) => self.index(node, parts, *access),
             Kind::Builtin(_, args) | Kind::Host(_, args) => self.call(node, args),
-            Kind::Undefined(name) => Err(self.undefined(name, node.span)),
+            Kind::Undefined(message, kind) => Err(error(*kind, node.span, message.to_string())),
             Kind::Matches(text, pattern) => self.matches(text, pattern, node.span),
             Kind::NowTimestamp => Ok(Value::Timestamp(clock::now_seconds(self.bindings.now()))),
             Kind::Unary(op, operand) => {
@@ -106,15 +106,6 @@ impl<'a, 'b> Machine<'a, 'b> {
                 format!("the variable `{name}` has no value here"),
             )),
         }
-    }
-
-    #[cold]
-    fn undefined(&self, name: &str, span: Span) -> Box<EvalError> {
-        error(
-            ErrorKind::UndeclaredName,
-            span,
-            format!("unknown function `{name}`"),
-        )
     }
 
     /// `&&` and `||`: a deciding operand wins over an error, whichever side it is on. Limits are never absorbed.
@@ -171,7 +162,11 @@ impl<'a, 'b> Machine<'a, 'b> {
                 bindings: self.bindings,
             })
             .map_err(|e| at(Box::new(e), node.span)),
-            _ => Err(self.undefined("", node.span)),
+            _ => Err(error(
+                ErrorKind::UndeclaredName,
+                node.span,
+                "not a call".to_owned(),
+            )),
         }
     }
 

@@ -165,7 +165,7 @@ impl<'s> Parser<'s> {
         let mut left = self.unary()?;
         while let Some((op, binds)) = self.operator().filter(|(_, binds)| *binds >= least) {
             left = match op {
-                Infix::Logic(op) => self.logic(op, binds, left)?,
+                Infix::Logic(op) => self.logic(op, binds, *left)?,
                 Infix::Binary(op) => {
                     self.advance()?;
                     let right = self.infix(binds + 1)?;
@@ -177,9 +177,9 @@ impl<'s> Parser<'s> {
         Ok(left)
     }
 
-    fn logic(&mut self, op: LogicOp, binds: u8, first: Box<Expr>) -> Parsed {
+    fn logic(&mut self, op: LogicOp, binds: u8, first: Expr) -> Parsed {
         let symbol = if op == LogicOp::Or { "||" } else { "&&" };
-        let mut operands = vec![*first];
+        let mut operands = vec![first];
         while self.eat(symbol)? {
             operands.push(*self.infix(binds + 1)?);
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ast::{Access, BinaryOp, LogicOp, UnaryOp};
+use super::error::ErrorKind;
 use super::function::Function;
 use super::library::Builtin;
 use super::pattern::Pattern;
@@ -28,8 +29,8 @@ pub(crate) enum Kind {
     Index(Box<[Node; 2]>, Access),
     Builtin(&'static Builtin, Box<[Node]>),
     Host(Arc<Function>, Box<[Node]>),
-    /// A function nobody defined, in an environment that leaves this to run time.
-    Undefined(Box<str>),
+    /// A call that cannot succeed, in an environment that leaves this to run time.
+    Undefined(Box<str>, ErrorKind),
     /// `matches` with a literal pattern, compiled once.
     Matches(Box<Node>, Pattern),
     /// `timestamp(now())` without the detour over text.

@@ -139,7 +139,14 @@ impl Compiler<'_> {
             self.unknown_function(at, name, style, written);
             return self.broken(span);
         }
-        self.typed(span, Kind::Undefined(name.into()), Type::Dyn)
+        let (message, kind) = match self.wrong_count(name, style, written) {
+            Some(message) => (message, ErrorKind::NoSuchOverload),
+            None => (
+                format!("unknown function `{name}`"),
+                ErrorKind::UndeclaredName,
+            ),
+        };
+        self.typed(span, Kind::Undefined(message.into(), kind), Type::Dyn)
     }
 
     fn builtin(
@@ -246,9 +253,7 @@ impl Compiler<'_> {
         } else {
             Style::Global
         };
-        let counts = self.arities(name, style);
-        if !counts.is_empty() {
-            let message = format!("`{name}` takes {}, {written} given", plural(&counts));
+        if let Some(message) = self.wrong_count(name, style, written) {
             return self.problem(at, message);
         }
         if !self.arities(name, other).is_empty() {
@@ -267,6 +272,12 @@ impl Compiler<'_> {
         let near = nearest(name, self.names(style)).or_else(|| nearest(name, self.names(other)));
         let help = near.map(|near| format!("did you mean `{near}`?"));
         self.problem_with_help(at, format!("unknown function `{name}`"), help);
+    }
+
+    /// What to say when there is such a function, but not for so many arguments.
+    fn wrong_count(&self, name: &str, style: Style, written: usize) -> Option<String> {
+        let counts = self.arities(name, style);
+        (!counts.is_empty()).then(|| format!("`{name}` takes {}, {written} given", plural(&counts)))
     }
 
     /// Numbers of arguments, without a receiver, that a function of the name takes.
