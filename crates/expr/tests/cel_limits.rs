@@ -58,6 +58,26 @@ fn comparing_large_values_is_paid_for() {
 }
 
 #[test]
+fn long_texts_cost_more_than_short_ones() {
+    let long = |body: &str| {
+        let double = "cel.bind(s, s + s, ".repeat(8);
+        format!("cel.bind(s, data.text, {double}{body}{}", ")".repeat(9))
+    };
+    for body in [
+        "data.items.map(i, s).sort()",
+        "data.items.all(i, s <= s)",
+        "data.items.all(i, s in {s: 1})",
+        "data.items.all(i, {s: 1}[s] == 1)",
+        "data.items.all(i, !s.startsWith('a'))",
+        "data.items.all(i, conditionStatus([{'type': s}], s) == 'Unknown')",
+        "data.items.all(i, s.matches('x$'))",
+        "data.items.all(i, size(s) > 0)",
+    ] {
+        exceeds(Limits::default(), &long(body));
+    }
+}
+
+#[test]
 fn strings_have_a_longest_length() {
     let limits = Limits {
         string_bytes: 4096,

@@ -153,7 +153,10 @@ impl<'a, 'b> Machine<'a, 'b> {
         }
     }
 
+    /// Text arguments are paid for here, whatever the function does with them.
     fn invoke(&mut self, node: &'a Node, args: &[Value<'a>]) -> Outcome<'a> {
+        let text: usize = args.iter().map(text_len).sum();
+        self.meter.read(text).map_err(|e| at(e, node.span))?;
         match &node.kind {
             Kind::Builtin(builtin, _) => (builtin.run)(&mut self.meter, args)
                 .map_err(|fault| self.fault(fault, node.span, builtin.name, args)),
@@ -223,6 +226,15 @@ fn borrow<'a>(value: &'a Value<'static>) -> Value<'a> {
     match value {
         Value::String(s) => Value::String(Str::Borrowed(s.as_str())),
         other => other.clone(),
+    }
+}
+
+/// Length of a text or byte value, zero for everything else.
+pub(crate) fn text_len(value: &Value<'_>) -> usize {
+    match value {
+        Value::String(s) => s.as_str().len(),
+        Value::Bytes(b) => b.len(),
+        _ => 0,
     }
 }
 

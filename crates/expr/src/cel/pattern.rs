@@ -53,6 +53,10 @@ impl Pattern {
         }
     }
 
+    pub(crate) fn is_large(&self) -> bool {
+        self.steps_per_byte > 1
+    }
+
     pub(crate) fn is_match(
         &self,
         meter: &mut Meter<'_>,

@@ -52,6 +52,7 @@ fn find<'a>(
 ) -> Result<Option<Value<'a>>, Box<EvalError>> {
     for item in list.iter() {
         meter.charge(1)?;
+        meter.read(wanted.len())?;
         if item.field(field).as_ref().and_then(Value::as_str) == Some(wanted) {
             return Ok(Some(item));
         }

@@ -47,12 +47,9 @@ pub(super) const TABLE: &[Builtin] = &[
     Builtin::global("duration", &[TO_DURATION], Type::Duration, to_duration),
 ];
 
-fn size<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+fn size<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let n = match &args[0] {
-        Value::String(s) => {
-            meter.read(s.as_str().len())?;
-            s.as_str().chars().count()
-        }
+        Value::String(s) => s.as_str().chars().count(),
         Value::Bytes(b) => b.len(),
         Value::List(l) => l.len(),
         Value::Map(m) => m.len(),

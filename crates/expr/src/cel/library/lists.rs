@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Builtin, INT, LIST, Outcome};
 use crate::cel::error::{Fault, invalid, out_of_range};
-use crate::cel::machine::compare;
+use crate::cel::machine::{compare, text_len};
 use crate::cel::meter::Meter;
 use crate::cel::typing::Type;
 use crate::cel::value::{List, Value, order};
@@ -112,7 +112,11 @@ pub(crate) fn sort_pairs<'a>(
 ) -> Outcome<'a> {
     let count = pairs.len();
     meter.items(count)?;
-    meter.charge(count as u64 * u64::from(count.max(1).ilog2()))?;
+    // Every key is compared about log n times, over its whole text in the worst case.
+    let text: usize = pairs.iter().map(|(key, _)| text_len(key)).sum();
+    meter.charge(
+        (count as u64 + text as u64 / 16).saturating_mul(u64::from(count.max(1).ilog2())),
+    )?;
     if let Some((first, _)) = pairs.first() {
         if order(first, first).is_none() {
             return Err(

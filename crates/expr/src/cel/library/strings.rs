@@ -49,11 +49,9 @@ fn text<'v>(args: &'v [Value<'_>], i: usize) -> Result<&'v str, Fault> {
     args.get(i).and_then(Value::as_str).ok_or(Fault::Overload)
 }
 
-/// Receiver and first argument, paid for.
-fn pair<'v>(meter: &mut Meter<'_>, args: &'v [Value<'_>]) -> Result<(&'v str, &'v str), Fault> {
-    let (s, t) = (text(args, 0)?, text(args, 1)?);
-    meter.read(s.len() + t.len())?;
-    Ok((s, t))
+/// Receiver and first argument.
+fn pair<'v>(args: &'v [Value<'_>]) -> Result<(&'v str, &'v str), Fault> {
+    Ok((text(args, 0)?, text(args, 1)?))
 }
 
 fn int(args: &[Value<'_>], i: usize) -> Result<Option<i64>, Fault> {
@@ -69,27 +67,31 @@ fn made<'a>(meter: &mut Meter<'_>, text: String) -> Outcome<'a> {
     Ok(Value::string(text))
 }
 
-fn contains<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, t) = pair(meter, args)?;
+fn contains<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    let (s, t) = pair(args)?;
     Ok(Value::Bool(s.contains(t)))
 }
 
-fn starts_with<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, t) = pair(meter, args)?;
+fn starts_with<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    let (s, t) = pair(args)?;
     Ok(Value::Bool(s.starts_with(t)))
 }
 
-fn ends_with<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, t) = pair(meter, args)?;
+fn ends_with<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    let (s, t) = pair(args)?;
     Ok(Value::Bool(s.ends_with(t)))
 }
 
 /// Only computed patterns come here; literal ones are compiled with the expression.
 fn matches<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let (s, pattern) = (text(args, 0)?, text(args, 1)?);
-    // Compiling costs some hundred times an ordinary step.
+    // Compiling costs some hundred times an ordinary step, and far more for a large pattern.
     meter.charge(500 + pattern.len() as u64 * 10)?;
-    let found = Pattern::new(pattern, meter.limits)?.is_match(meter, s)?;
+    let pattern = Pattern::new(pattern, meter.limits)?;
+    if pattern.is_large() {
+        meter.charge(20_000)?;
+    }
+    let found = pattern.is_match(meter, s)?;
     Ok(Value::Bool(found))
 }
 
@@ -106,23 +108,22 @@ fn outside(index: i64) -> Fault {
     out_of_range(format!("index {index} is outside of the text")).into()
 }
 
-fn char_at<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+fn char_at<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let s = text(args, 0)?;
     let index = int(args, 1)?.ok_or(Fault::Overload)?;
-    meter.read(s.len())?;
     let at = position(s, index).ok_or_else(|| outside(index))?;
     Ok(Value::string(s[at..].chars().take(1).collect::<String>()))
 }
 
-fn index_of<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, t) = pair(meter, args)?;
+fn index_of<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    let (s, t) = pair(args)?;
     let from = int(args, 2)?.unwrap_or(0);
     let start = position(s, from).ok_or_else(|| outside(from))?;
     Ok(found(s, s[start..].find(t).map(|at| start + at)))
 }
 
-fn last_index_of<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, t) = pair(meter, args)?;
+fn last_index_of<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    let (s, t) = pair(args)?;
     let Some(last) = int(args, 2)? else {
         return Ok(found(s, s.rfind(t)));
     };
@@ -174,7 +175,7 @@ fn upper_ascii<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn replace<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, from) = pair(meter, args)?;
+    let (s, from) = pair(args)?;
     let to = text(args, 2)?;
     let most = int(args, 3)?.unwrap_or(-1);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -185,7 +186,7 @@ fn replace<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn split<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
-    let (s, separator) = pair(meter, args)?;
+    let (s, separator) = pair(args)?;
     let most = int(args, 2)?.unwrap_or(-1);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if most == 0 {
@@ -219,7 +220,6 @@ fn split_characters(s: &str, most: usize) -> impl Iterator<Item = &str> {
 
 fn substring<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let s = text(args, 0)?;
-    meter.read(s.len())?;
     let from = int(args, 1)?.ok_or(Fault::Overload)?;
     let start = position(s, from).ok_or_else(|| outside(from))?;
     let end = match int(args, 2)? {

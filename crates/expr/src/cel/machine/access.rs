@@ -1,6 +1,6 @@
 //! Fields and elements. A plain access to something missing is an error; through an optional it is an absent value.
 
-use super::{Machine, Outcome, error};
+use super::{Machine, Outcome, at, error, text_len};
 use crate::cel::ast::Access;
 use crate::cel::error::{ErrorKind, EvalError};
 use crate::cel::lexer::shorten;
@@ -84,6 +84,9 @@ impl<'a> Machine<'a, '_> {
     ) -> Outcome<'a> {
         let value = self.eval(&parts[0])?;
         let key = self.eval(&parts[1])?;
+        self.meter
+            .read(text_len(&key))
+            .map_err(|e| at(e, node.span))?;
         let (inner, optional) = match &value {
             Value::Optional(None) => return Ok(Value::none()),
             Value::Optional(Some(inner)) => (&**inner, true),

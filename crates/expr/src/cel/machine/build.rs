@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Machine, Outcome, at, error};
+use super::{Machine, Outcome, at, error, text_len};
 use crate::cel::ast::Access;
 use crate::cel::error::{ErrorKind, EvalError};
 use crate::cel::plan::Node;
@@ -27,6 +27,9 @@ impl<'a> Machine<'a, '_> {
         let mut map = BTreeMap::new();
         for (key, value, access) in entries {
             let name = self.eval(key)?;
+            self.meter
+                .read(text_len(&name))
+                .map_err(|e| at(e, key.span))?;
             let value_at = value.span;
             let value = self.eval(value)?;
             if let Some(value) = self.given(value, *access, value_at)? {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::build::insert;
-use super::{Machine, Outcome, at, error};
+use super::{Machine, Outcome, at, error, text_len};
 use crate::cel::error::{ErrorKind, EvalError, Fault};
 use crate::cel::library;
 use crate::cel::plan::{Alternative, Comprehension, Fold, Node, OptionalMap};
@@ -133,6 +133,8 @@ impl<'a> Machine<'a, '_> {
                     return Err(error(ErrorKind::NoSuchOverload, c.body.span, message));
                 };
                 for (key, value) in entries.iter() {
+                    let length = text_len(&key.value());
+                    self.meter.read(length).map_err(|e| at(e, c.body.span))?;
                     insert(map, &key.value(), value).map_err(|e| at(e, c.body.span))?;
                 }
             }

@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 use crate::cel::ast::{BinaryOp, UnaryOp};
 use crate::cel::clock;
 use crate::cel::error::{ErrorKind, EvalError, Fault, overflow};
+use crate::cel::machine::text_len;
 use crate::cel::meter::Meter;
 use crate::cel::value::{Key, List, Value, equal_within, order};
 
@@ -31,10 +32,10 @@ pub(crate) fn binary<'a>(
     match op {
         BinaryOp::Equal => Ok(Value::Bool(compare(a, b, meter)?)),
         BinaryOp::NotEqual => Ok(Value::Bool(!compare(a, b, meter)?)),
-        BinaryOp::Less => relation(a, b, Ordering::is_lt),
-        BinaryOp::LessEqual => relation(a, b, Ordering::is_le),
-        BinaryOp::Greater => relation(a, b, Ordering::is_gt),
-        BinaryOp::GreaterEqual => relation(a, b, Ordering::is_ge),
+        BinaryOp::Less => relation(a, b, meter, Ordering::is_lt),
+        BinaryOp::LessEqual => relation(a, b, meter, Ordering::is_le),
+        BinaryOp::Greater => relation(a, b, meter, Ordering::is_gt),
+        BinaryOp::GreaterEqual => relation(a, b, meter, Ordering::is_ge),
         BinaryOp::In => contains(a, b, meter),
         BinaryOp::Add => add(a, b, meter),
         BinaryOp::Subtract => subtract(a, b),
@@ -53,7 +54,13 @@ pub(crate) fn compare<'a>(
     equal_within(a, b, &mut meter.budget).ok_or_else(|| meter.exhausted())
 }
 
-fn relation<'a>(a: &Value<'a>, b: &Value<'a>, holds: fn(Ordering) -> bool) -> Result<'a> {
+fn relation<'a>(
+    a: &Value<'a>,
+    b: &Value<'a>,
+    meter: &mut Meter<'_>,
+    holds: fn(Ordering) -> bool,
+) -> Result<'a> {
+    meter.read(text_len(a).min(text_len(b)))?;
     match order(a, b) {
         Some(ordering) => Ok(Value::Bool(ordering.is_some_and(holds))),
         None => Err(Fault::Overload),
@@ -70,9 +77,11 @@ fn contains<'a>(needle: &Value<'a>, haystack: &Value<'a>, meter: &mut Meter<'_>)
             }
             Ok(Value::Bool(false))
         }
-        Value::Map(map) => Ok(Value::Bool(
-            Key::lookup(needle).is_some_and(|key| map.get(&key).is_some()),
-        )),
+        Value::Map(map) => {
+            meter.read(text_len(needle))?;
+            let found = Key::lookup(needle).is_some_and(|key| map.get(&key).is_some());
+            Ok(Value::Bool(found))
+        }
         _ => Err(Fault::Overload),
     }
 }
