@@ -15,7 +15,7 @@ fn run_with(limits: Limits, source: &str) -> Result<serde_json::Value, EvalError
 }
 
 fn exceeds(limits: Limits, source: &str) -> String {
-    let error = run_with(limits, source).unwrap_err();
+    let error = run_with(limits, source).expect_err("a limit is exceeded");
     assert_eq!(error.kind, ErrorKind::LimitExceeded, "{source}: {error}");
     error.message
 }
