@@ -13,10 +13,13 @@ use std::future::Future;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 mod process;
 mod signals;
 
+#[cfg(feature = "otlp")]
+pub(crate) use process::COMPONENT_SPAN;
 pub use process::{Process, RunError};
 pub use signals::{SignalError, on_signals};
 
@@ -63,13 +66,14 @@ impl Shutdown {
         self.token.clone()
     }
 
-    /// Starts a task that this node owns.
+    /// Starts a task that this node owns. It stays in the current span, so its log lines name the
+    /// same component.
     pub fn spawn<F>(&self, task: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.tasks.spawn(task)
+        self.tasks.spawn(task.in_current_span())
     }
 
     /// Returns when all tasks of this node have ended. It does not tell them to.

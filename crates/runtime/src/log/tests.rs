@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::Value as Json;
@@ -64,6 +65,44 @@ fn a_span_may_speak_for_another_component() {
     let line: Json = serde_json::from_str(&text).unwrap();
     assert_eq!(line["component"], "sentinel");
     assert_eq!(text.matches("component").count(), 1);
+}
+
+#[tokio::test]
+async fn components_of_one_process_are_told_apart_also_in_the_tasks_they_start() {
+    use crate::health::Health;
+    use crate::shutdown::{Process, Shutdown};
+
+    let buffer = Buffer::default();
+    let writer = buffer.clone();
+    let identity = Identity::of_this_host("up", "1.0");
+    let layer = LogLayer::new(Shape::Json, identity, move || writer.clone());
+    let _guard = tracing::subscriber::set_default(Registry::default().with(layer));
+    let mut process = Process::new(Shutdown::new(), Health::new(), Duration::from_secs(5));
+    for name in ["api", "sentinel"] {
+        process.component(name, |shutdown| async move {
+            shutdown.spawn(async { tracing::info!("task") });
+            Ok::<(), std::io::Error>(())
+        });
+    }
+    process.run().await.unwrap();
+    tracing::info!("end");
+    let text = String::from_utf8(buffer.0.lock().clone()).unwrap();
+    let mut seen: Vec<(String, String)> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap())
+        .filter(|line| line["level"] == "info")
+        .map(|line| (line["component"].to_string(), line["message"].to_string()))
+        .collect();
+    seen.sort();
+    let expected = [
+        ("\"api\"", "\"task\""),
+        ("\"sentinel\"", "\"task\""),
+        ("\"up\"", "\"end\""),
+    ];
+    assert_eq!(
+        seen,
+        expected.map(|(name, text)| (name.to_owned(), text.to_owned()))
+    );
 }
 
 #[test]

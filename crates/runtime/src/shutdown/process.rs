@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, timeout, timeout_at};
+use tracing::{Instrument, Span};
 
 use super::Shutdown;
 use crate::health::Health;
 
 /// How long aborted tasks and observers get for their last step.
 const LAST_STEP: Duration = Duration::from_secs(2);
+
+/// The span around a component: it names the component on every log line. It lives as long as the
+/// process, so it is no part of any trace.
+pub(crate) const COMPONENT_SPAN: &str = "hyperfleet.component";
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -63,15 +68,17 @@ impl Process {
 
     /// Starts a component. It gets a node of the cancellation tree: it returns soon after that is
     /// told to stop, and tasks it spawns there are joined with it. Returning an error stops the
-    /// whole process; returning without one does not.
+    /// whole process; returning without one does not. `name` is the `component` of its log lines.
     pub fn component<F, Fut, E>(&mut self, name: impl Into<String>, run: F)
     where
         F: FnOnce(Shutdown) -> Fut,
         Fut: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<Failure>,
     {
+        let name = name.into();
+        let span = tracing::info_span!(COMPONENT_SPAN, component = %name);
         self.components
-            .start(name.into(), self.shutdown.child(), run);
+            .start(name, span, self.shutdown.child(), run);
     }
 
     /// Starts a component that is told to stop only after all others have: the health and metrics
@@ -82,8 +89,8 @@ impl Process {
         Fut: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<Failure>,
     {
-        self.observers
-            .start(name.into(), self.observers_stop.child(), run);
+        let node = self.observers_stop.child();
+        self.observers.start(name.into(), Span::none(), node, run);
     }
 
     /// Marks the process as started and waits for its end: the shutdown is triggered, a component
@@ -113,20 +120,21 @@ struct Group {
 }
 
 impl Group {
-    fn start<F, Fut, E>(&mut self, name: String, node: Shutdown, run: F)
+    fn start<F, Fut, E>(&mut self, name: String, span: Span, node: Shutdown, run: F)
     where
         F: FnOnce(Shutdown) -> Fut,
         Fut: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<Failure>,
     {
-        let work = run(node.clone());
-        let task = self.tasks.spawn(async move {
+        let work = span.in_scope(|| run(node.clone()));
+        let life = async move {
             let outcome = work.await.map_err(Into::into);
             // Whatever the component started ends with it, however it ended.
             node.trigger();
             node.joined().await;
             outcome
-        });
+        };
+        let task = self.tasks.spawn(life.instrument(span));
         self.names.insert(task.id(), name);
     }
 

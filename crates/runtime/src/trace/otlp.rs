@@ -13,14 +13,15 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::{BaggagePropagator, TraceContextPropagator};
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
 use tracing::span::Id;
-use tracing::{Dispatch, Span, Subscriber};
+use tracing::{Dispatch, Level, Span, Subscriber};
 use tracing_opentelemetry::{OpenTelemetrySpanExt, get_otel_context};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::settings::{Propagation, Root, Sampling, Settings};
 use super::{TraceError, TracingConfig};
+use crate::shutdown::COMPONENT_SPAN;
 
 mod client;
 
@@ -82,7 +83,9 @@ impl Traces {
     {
         tracing_opentelemetry::layer()
             .with_tracer(self.tracer.clone())
-            .with_filter(LevelFilter::INFO)
+            .with_filter(filter_fn(|about| {
+                *about.level() <= Level::INFO && about.name() != COMPONENT_SPAN
+            }))
     }
 
     /// Sends what is left, for at most five seconds.
