@@ -47,6 +47,7 @@ fn ignored((name, _): Promise, reason: &str) -> Trial {
 /// Nothing may outlive the tests.
 pub(crate) fn stop() {
     *SERVER.lock().unwrap() = None;
+    outage::stop();
 }
 
 fn url() -> &'static str {

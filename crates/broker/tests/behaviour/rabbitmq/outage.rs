@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hyperfleet_broker::{Broker, SubscribeOptions, Subscriber};
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -19,8 +20,30 @@ pub(super) fn promises() -> Vec<Promise> {
     ]
 }
 
-/// A server of its own takes a while to start, twice.
+/// A server takes a while to start.
 const LONG: Duration = Duration::from_secs(180);
+
+/// A server that may be harmed, by one trial at a time.
+static SERVER: Mutex<Option<Server>> = Mutex::const_new(None);
+
+/// Nothing may outlive the tests.
+pub(super) fn stop() {
+    *SERVER.blocking_lock() = None;
+}
+
+/// Work on the server that takes its time.
+async fn with_server(
+    server: &mut Option<Server>,
+    work: impl FnOnce(&mut Server) + Send + 'static,
+) -> String {
+    let before = server.take();
+    let working = spawn_blocking(move || {
+        let mut server = before.unwrap_or_else(Server::start);
+        work(&mut server);
+        server
+    });
+    server.insert(working.await.unwrap()).url().to_owned()
+}
 
 async fn publish(broker: &Broker, topic: &str, ids: &[&str]) {
     for id in ids {
@@ -48,8 +71,9 @@ async fn take(subscriber: &mut Box<dyn Subscriber>, ids: &[&str]) {
 
 async fn a_restart_of_the_server_loses_nothing(case: Case) {
     let topic = case.topic.as_str();
-    let mut server = spawn_blocking(Server::start).await.unwrap();
-    let broker = connect(&config(server.url(), |_| {})).await;
+    let mut server = SERVER.lock().await;
+    let url = with_server(&mut server, |_| {}).await;
+    let broker = connect(&config(&url, |_| {})).await;
     let options = SubscribeOptions {
         concurrency: 3,
         ..SubscribeOptions::default()
@@ -71,12 +95,7 @@ async fn a_restart_of_the_server_loses_nothing(case: Case) {
     let held = next(&mut subscriber).await;
     assert_eq!(held.event.id, "held");
 
-    let mut server = spawn_blocking(move || {
-        server.stop();
-        server
-    })
-    .await
-    .unwrap();
+    with_server(&mut server, Server::stop).await;
     held.ack().await;
     let error = broker
         .publisher()
@@ -87,12 +106,7 @@ async fn a_restart_of_the_server_loses_nothing(case: Case) {
     assert!(broker.publisher().health().await.is_err());
     assert!(health.check().is_err());
 
-    let _server = spawn_blocking(move || {
-        server.start_again();
-        server
-    })
-    .await
-    .unwrap();
+    with_server(&mut server, Server::start_again).await;
     timeout(LONG, health.wait()).await.unwrap().unwrap();
     // The two connections come back each in its own time.
     let publishing = async {
@@ -120,24 +134,22 @@ async fn a_restart_of_the_server_loses_nothing(case: Case) {
 
 async fn connections_closed_by_the_server_are_made_again(case: Case) {
     let topic = case.topic.as_str();
-    let server = spawn_blocking(Server::start).await.unwrap();
-    let broker = connect(&config(server.url(), |_| {})).await;
+    let mut server = SERVER.lock().await;
+    let url = with_server(&mut server, |_| {}).await;
+    let broker = connect(&config(&url, |_| {})).await;
     let options = SubscribeOptions::default();
     let mut subscriber = broker.subscribe(topic, "dns", options).await.unwrap();
     let (publisher, health) = (broker.publisher(), subscriber.health());
     publish(&broker, topic, &["held"]).await;
     let held = next(&mut subscriber).await;
-    let server = spawn_blocking(move || {
+    with_server(&mut server, |server| {
         server.control(&["close_all_connections", "maintenance"]);
-        server
     })
-    .await
-    .unwrap();
+    .await;
     held.ack().await;
     publish_when_connected(&broker, topic, "after").await;
     take(&mut subscriber, &["held", "after"]).await;
     assert_eq!((publisher.health().await, health.check()), (Ok(()), Ok(())));
     subscriber.close().await;
     broker.close().await;
-    drop(server);
 }
