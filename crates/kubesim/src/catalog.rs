@@ -50,6 +50,15 @@ impl Resource {
         }
     }
 
+    /// `Job.batch`, `Pod`: how messages name a kind.
+    pub(crate) fn qualified_kind(&self) -> String {
+        if self.group.is_empty() {
+            self.kind.clone()
+        } else {
+            format!("{}.{}", self.kind, self.group)
+        }
+    }
+
     /// Where objects are kept; all versions of a resource share it.
     pub(crate) fn storage(&self) -> String {
         if self.group == "events.k8s.io" {

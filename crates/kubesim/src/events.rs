@@ -1,9 +1,11 @@
 //! The two faces of an Event: `v1` and `events.k8s.io/v1` show the same stored object with different field names.
 //! Stored is the core form.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use crate::catalog::Resource;
+use crate::catalog::{Catalog, Resource};
 
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
@@ -38,6 +40,30 @@ pub(crate) fn outgoing(resource: &Resource, object: &Value) -> Value {
     object
 }
 
-pub(crate) fn incoming(_resource: &Resource, object: Value) -> Value {
+/// A body in either form as the core form, in which events are stored and checked.
+pub(crate) fn incoming(resource: &Resource, mut object: Value) -> Value {
+    if is_new_form(resource)
+        && let Some(fields) = object.as_object_mut()
+    {
+        if fields
+            .get("apiVersion")
+            .is_some_and(|v| *v == resource.api_version())
+        {
+            fields.insert("apiVersion".into(), "v1".into());
+        }
+        for (core, new) in NAMES {
+            if let Some(value) = fields.remove(new) {
+                fields.insert(core.to_owned(), value);
+            }
+        }
+    }
     object
+}
+
+/// The resource whose rules apply to what this one shows.
+pub(crate) fn stored_as(catalog: &Catalog, resource: &Arc<Resource>) -> Arc<Resource> {
+    let core = is_new_form(resource)
+        .then(|| catalog.find("", "v1", "events"))
+        .flatten();
+    core.unwrap_or_else(|| Arc::clone(resource))
 }

@@ -150,6 +150,19 @@ impl Failure {
         .about(resource, name)
     }
 
+    /// Deletion preconditions name the kind where every other conflict names the resource.
+    pub(crate) fn conflict_of_kind(resource: &Resource, name: &str, why: &str) -> Failure {
+        let message = format!(
+            "Operation cannot be fulfilled on {} {name:?}: {why}",
+            resource.qualified_kind()
+        );
+        let mut failure = Failure::new(409, "Conflict", message).about(resource, name);
+        if let Some(details) = &mut failure.details {
+            details["kind"] = resource.kind.as_str().into();
+        }
+        failure
+    }
+
     pub(crate) fn stale(resource: &Resource, name: &str) -> Failure {
         Failure::conflict(
             resource,
@@ -187,11 +200,7 @@ impl Failure {
         } else {
             format!("[{}]", lines.join(", "))
         };
-        let kind = if resource.group.is_empty() {
-            resource.kind.clone()
-        } else {
-            format!("{}.{}", resource.kind, resource.group)
-        };
+        let kind = resource.qualified_kind();
         let mut failure = Failure::new(
             422,
             "Invalid",
@@ -209,23 +218,39 @@ impl Failure {
         failure
     }
 
+    /// 422 for the query or body options of a request.
+    pub(crate) fn invalid_options(kind: &str, cause: Cause) -> Failure {
+        let mut failure = Failure::new(
+            422,
+            "Invalid",
+            format!(
+                "{kind}.meta.k8s.io \"\" is invalid: {}: {}",
+                cause.field, cause.message
+            ),
+        );
+        let cause =
+            json!({ "reason": cause.reason, "message": cause.message, "field": cause.field });
+        failure.details = Some(json!({ "group": "meta.k8s.io", "kind": kind, "causes": [cause] }));
+        failure
+    }
+
+    /// A 500 that kube-apiserver sends without a reason: an error it did not expect from its own layers.
+    pub(crate) fn unclassified(message: impl Into<String>) -> Failure {
+        Failure::new(500, "", message)
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Failure {
         Failure::new(400, "BadRequest", message)
     }
 
-    pub(crate) fn internal(message: impl Into<String>) -> Failure {
-        let message = message.into();
-        let mut failure = Failure::new(
-            500,
-            "InternalError",
-            format!("Internal error occurred: {message}"),
-        );
-        failure.details = Some(json!({ "causes": [{ "message": message }] }));
-        failure
-    }
-
     pub(crate) fn expired(message: impl Into<String>) -> Failure {
         Failure::new(410, "Expired", message)
+    }
+
+    pub(crate) fn bad_version(text: &str) -> Failure {
+        Failure::bad_request(format!(
+            "invalid resource version: resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
+        ))
     }
 
     pub(crate) fn future_version(asked: u64, current: u64) -> Failure {
@@ -288,8 +313,11 @@ impl Failure {
     pub(crate) fn body(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {},
-            "status": "Failure", "message": self.message, "reason": self.reason, "code": self.code,
+            "status": "Failure", "message": self.message, "code": self.code,
         });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.into();
+        }
         if let Some(details) = &self.details {
             status["details"] = details.clone();
         }

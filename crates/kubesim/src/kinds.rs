@@ -86,7 +86,7 @@ pub(crate) fn fill_defaults(resource: &Resource, object: &mut Value) {
 }
 
 /// What only creation does: initial status, allocated fields.
-pub(crate) fn prepare_create(state: &State, resource: &Resource, object: &mut Value) -> Vec<Cause> {
+pub(crate) fn prepare_create(state: &State, resource: &Resource, object: &mut Value) {
     match resource.qualified().as_str() {
         "namespaces" => core::prepare_namespace(object),
         "pods" => pod::prepare(object),
@@ -103,7 +103,6 @@ pub(crate) fn prepare_create(state: &State, resource: &Resource, object: &mut Va
         "customresourcedefinitions.apiextensions.k8s.io" => object["status"] = established(object),
         _ => {}
     }
-    Vec::new()
 }
 
 /// Fields the server chose at creation survive an update that leaves them out.
@@ -130,6 +129,15 @@ pub(crate) fn keep_allocated(resource: &Resource, old: &Value, new: &mut Value) 
     }
     if resource.is("customresourcedefinitions.apiextensions.k8s.io") {
         new["status"] = established(new);
+    }
+}
+
+/// What the decoder of a kind refuses beyond types: bytes that are not base64.
+pub(crate) fn decode_problem(resource: &Resource, object: &Value) -> Option<String> {
+    match resource.qualified().as_str() {
+        "secrets" => core::base64_problem(&object["data"]),
+        "configmaps" => core::base64_problem(&object["binaryData"]),
+        _ => None,
     }
 }
 
@@ -172,14 +180,14 @@ pub(crate) fn check_update(resource: &Resource, old: &Value, new: &Value) -> Vec
         }
         "services" => immutable(old, new, "/spec/clusterIP", &mut causes),
         "rolebindings.rbac.authorization.k8s.io"
-        | "clusterrolebindings.rbac.authorization.k8s.io" => {
-            if old["roleRef"] != new["roleRef"] {
-                causes.push(Cause::invalid(
-                    "roleRef",
-                    &new["roleRef"],
-                    "cannot change roleRef",
-                ));
-            }
+        | "clusterrolebindings.rbac.authorization.k8s.io"
+            if old["roleRef"] != new["roleRef"] =>
+        {
+            causes.push(Cause::invalid(
+                "roleRef",
+                &new["roleRef"],
+                "cannot change roleRef",
+            ));
         }
         _ => {}
     }

@@ -15,12 +15,15 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::meta;
 use crate::schema::Shape;
 
 use compare::compare;
 use fieldset::Set;
 use managers::{Entry, Managers, Operation};
 use walk::{name_fields, to_set};
+
+pub(crate) use walk::check;
 
 /// On whose behalf a write happens.
 #[derive(Debug, Clone)]
@@ -30,6 +33,9 @@ pub(crate) struct Writer<'a> {
     pub subresource: &'a str,
     pub now: DateTime<Utc>,
 }
+
+/// Owner of what was there before anyone applied.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// Update managers kept apart before the oldest are folded together.
 const MAX_UPDATE_MANAGERS: usize = 10;
@@ -46,6 +52,10 @@ pub(crate) fn update(
 ) {
     let mut managers = incoming_managers(live, new);
     strip_managed(new);
+    // Ownership is tracked from creation on; an object that lost it gets it back with its first apply.
+    if !meta::uid(live).is_empty() && managers.is_empty() {
+        return;
+    }
     let mut old = live.clone();
     strip_managed(&mut old);
 
@@ -88,9 +98,23 @@ pub(crate) fn apply(
     let mut managers = Managers::read(live);
     let mut old = live.clone();
     strip_managed(&mut old);
+    if !meta::uid(live).is_empty() && managers.is_empty() {
+        let nothing = serde_json::json!({ "metadata": {} });
+        let changes = compare(shape, &nothing, &old).without(&ignored(reset));
+        let before = Writer {
+            manager: BEFORE_FIRST_APPLY,
+            ..writer.clone()
+        };
+        let set = changes.added.difference(&stripped());
+        managers.put(
+            managers::Id::new(&before, Operation::Update),
+            Entry {
+                set,
+                time: Some(writer.now),
+            },
+        );
+    }
 
-    walk::check(shape, config)
-        .map_err(|why| Failure::internal(format!("failed to create typed patch object: {why}")))?;
     let merged = merge::merge(shape, &old, config);
     let id = managers::Id::new(writer, Operation::Apply);
     let last = managers.set(&id);

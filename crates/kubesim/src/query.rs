@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 
 /// What to do with fields the schema does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +37,8 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    pub(crate) fn parse(raw: &str, user_agent: &str) -> Result<Query, Failure> {
+    /// `options` names the options kind of the verb, for messages.
+    pub(crate) fn parse(raw: &str, user_agent: &str, options: &str) -> Result<Query, Failure> {
         let mut query = Query::default();
         let invalid = |key: &str, value: &str| {
             Failure::bad_request(format!(
@@ -66,9 +67,9 @@ impl Query {
                     "All" => query.dry_run = true,
                     "" => {}
                     other => {
-                        return Err(Failure::bad_request(format!(
-                            "dryRun: Unsupported value: {other:?}: supported values: \"All\""
-                        )));
+                        let cause =
+                            Cause::unsupported("dryRun", &serde_json::json!([other]), &["All"]);
+                        return Err(Failure::invalid_options(options, cause));
                     }
                 },
                 "fieldManager" if !value.is_empty() => {
@@ -85,9 +86,10 @@ impl Query {
                         "Warn" | "" => FieldValidation::Warn,
                         "Strict" => FieldValidation::Strict,
                         other => {
-                            return Err(Failure::bad_request(format!(
-                                "fieldValidation: Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
-                            )));
+                            let supported = ["Ignore", "Strict", "Warn", ""];
+                            let cause =
+                                Cause::unsupported("fieldValidation", &other.into(), &supported);
+                            return Err(Failure::invalid_options(options, cause));
                         }
                     };
                 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 pub(crate) use crd::{fill_defaults, from_open_api, validate};
-pub(crate) use decode::decode;
+pub(crate) use decode::{decode, drop_empty};
 pub(crate) use table::builtin;
 
 /// The form of one value.

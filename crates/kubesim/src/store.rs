@@ -288,3 +288,61 @@ impl Store {
         self.unseen.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(name: &str) -> Value {
+        json!({ "metadata": { "namespace": "n", "name": name, "uid": format!("uid-{name}") } })
+    }
+
+    #[test]
+    fn a_watcher_that_fell_behind_the_history_is_told_so() {
+        let mut store = Store::default();
+        store.restore(1, Vec::new());
+        for _ in 0..=HISTORY {
+            store.put("things", object("a"));
+        }
+        assert_eq!(store.changes_after("things", 1, 1).map(|_| ()), Err(2));
+        assert_eq!(
+            store
+                .changes_after("things", 2, usize::MAX)
+                .map(|c| c.len()),
+            Ok(HISTORY)
+        );
+    }
+
+    #[test]
+    fn other_resources_do_not_use_up_a_history() {
+        let mut store = Store::default();
+        store.restore(1, Vec::new());
+        store.put("quiet", object("q"));
+        for _ in 0..=HISTORY {
+            store.put("busy", object("b"));
+        }
+        assert_eq!(
+            store.changes_after("quiet", 1, usize::MAX).map(|c| c.len()),
+            Ok(1)
+        );
+    }
+
+    #[test]
+    fn a_namespace_is_a_range_of_keys() {
+        let mut store = Store::default();
+        for (namespace, name) in [("a", "x"), ("b", "x"), ("b", "y"), ("bb", "x")] {
+            store.put(
+                "things",
+                json!({ "metadata": { "namespace": namespace, "name": name } }),
+            );
+        }
+        let names: Vec<&str> = store
+            .range("things", "b", None)
+            .map(|(key, _)| key.name.as_str())
+            .collect();
+        assert_eq!(names, ["x", "y"]);
+        assert_eq!(store.range("things", "", None).count(), 4);
+    }
+}

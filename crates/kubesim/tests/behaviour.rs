@@ -1,6 +1,11 @@
 //! Every promise of the API as a test against an HTTP endpoint: `kubesim::…` against our server and, where
 //! `dev/kubernetes` has one, `kubernetes::…` against a real kube-apiserver. A difference is a bug of kubesim.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and this harness hides that it is one"
+)]
+
 #[path = "behaviour/apply.rs"]
 mod apply;
 #[path = "behaviour/custom.rs"]
@@ -52,7 +57,7 @@ use world::World;
 type Run = fn(World) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A named promise.
-pub struct Test {
+pub(crate) struct Test {
     name: &'static str,
     run: Run,
 }
@@ -61,7 +66,7 @@ pub struct Test {
 #[macro_export]
 macro_rules! promises {
     ($($name:ident),+ $(,)?) => {
-        pub fn tests() -> Vec<$crate::Test> {
+        pub(crate) fn tests() -> Vec<$crate::Test> {
             vec![$($crate::Test { name: stringify!($name), run: |world| Box::pin($name(world)) }),+]
         }
     };
@@ -105,7 +110,10 @@ fn main() -> ExitCode {
     .flatten()
     .collect();
     // A real server without a kubelet never finishes a workload, and keeps its state elsewhere.
-    let ours_only: Vec<Test> = [workloads::tests(), persistence::tests()].into_iter().flatten().collect();
+    let ours_only: Vec<Test> = [workloads::tests(), persistence::tests()]
+        .into_iter()
+        .flatten()
+        .collect();
 
     let mut trials = Vec::new();
     let unavailable = real.availability().is_err();
@@ -119,7 +127,9 @@ fn main() -> ExitCode {
     }
     for test in shared.iter().chain(&ours_only) {
         let (runtime, endpoint, run) = (Arc::clone(&runtime), ours.clone(), test.run);
-        trials.push(Trial::test(format!("kubesim::{}", test.name), move || finish(&runtime, run, endpoint)));
+        trials.push(Trial::test(format!("kubesim::{}", test.name), move || {
+            finish(&runtime, run, endpoint)
+        }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     real.stop();

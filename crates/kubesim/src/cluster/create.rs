@@ -48,7 +48,7 @@ pub(super) fn create_decoded(
         .and_then(Value::as_str)
         .is_some_and(|v| !v.is_empty() && v != "0")
     {
-        return Err(Failure::bad_request(
+        return Err(Failure::unclassified(
             "resourceVersion should not be set on objects to be created",
         ));
     }
@@ -66,6 +66,9 @@ pub(super) fn create_decoded(
     name(state, call, &mut object)?;
     check_namespace(state, call, meta::name(&object))?;
 
+    if resource.custom.is_none() {
+        schema::drop_empty(&resource.shape, &mut object);
+    }
     if resource.has_status()
         && let Some(fields) = object.as_object_mut()
     {
@@ -78,14 +81,14 @@ pub(super) fn create_decoded(
         schema::fill_defaults(&custom.schema, &mut object);
     }
     kinds::fill_defaults(resource, &mut object);
-    let mut causes = kinds::prepare_create(state, resource, &mut object);
-    causes.extend(validation::check_create(resource, &object));
+    // What the server adds from here on has no owner.
+    own(call, &mut object)?;
+    kinds::prepare_create(state, resource, &mut object);
+    let mut causes = validation::check_create(resource, &object);
     causes.extend(check_object(resource, &object));
     if !causes.is_empty() {
         return Err(Failure::invalid(resource, meta::name(&object), causes));
     }
-    own(call, &mut object)?;
-
     let storage = resource.storage();
     if state
         .store

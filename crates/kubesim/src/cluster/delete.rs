@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Call, State, list};
 use crate::catalog::Resource;
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::meta;
 use crate::store::Key;
 
@@ -37,23 +37,29 @@ impl DeleteOptions {
         let orphan = body["orphanDependents"]
             .as_bool()
             .or(query.orphan_dependents);
-        let invalid = |what: String| {
-            Failure::bad_request(format!("DeleteOptions.meta.k8s.io \"\" is invalid: {what}"))
-        };
+        let invalid = |cause: Cause| Failure::invalid_options("DeleteOptions", cause);
         let propagation = match (policy, orphan) {
-            (Some(_), Some(_)) => {
-                return Err(invalid(
-                    "propagationPolicy: Invalid value: orphanDependents and deletionPropagation cannot be both set".into(),
-                ));
+            (Some(policy), Some(_)) => {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                return Err(invalid(Cause::invalid(
+                    "propagationPolicy",
+                    &policy.into(),
+                    why,
+                )));
             }
+
             (Some("Background"), None) => Some(Propagation::Background),
             (Some("Foreground"), None) => Some(Propagation::Foreground),
             (Some("Orphan"), None) => Some(Propagation::Orphan),
             (Some(other), None) => {
-                return Err(invalid(format!(
-                    "propagationPolicy: Unsupported value: {other:?}: supported values: \"Background\", \"Foreground\", \"Orphan\", \"nil\""
+                let supported = ["Foreground", "Background", "Orphan", "nil"];
+                return Err(invalid(Cause::unsupported(
+                    "propagationPolicy",
+                    &other.into(),
+                    &supported,
                 )));
             }
+
             (None, Some(true)) => Some(Propagation::Orphan),
             (None, Some(false)) => Some(Propagation::Background),
             (None, None) => None,
@@ -67,11 +73,14 @@ impl DeleteOptions {
             None | Some([]) => query.dry_run,
             Some([all]) if all == "All" => true,
             Some(_) => {
-                return Err(invalid(
-                    "dryRun: Unsupported value: supported values: \"All\"".into(),
-                ));
+                return Err(invalid(Cause::unsupported(
+                    "dryRun",
+                    &body["dryRun"],
+                    &["All"],
+                )));
             }
         };
+
         Ok(DeleteOptions {
             propagation,
             uid: text("/preconditions/uid"),
@@ -146,21 +155,27 @@ fn check_preconditions(
     old: &Value,
     options: &DeleteOptions,
 ) -> Result<(), Failure> {
-    let check = |what: &str, wanted: &Option<String>, found: &str| match wanted {
-        Some(wanted) if wanted != found => Err(Failure::conflict(
-            call.resource,
-            call.name,
-            &format!(
-                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
-            ),
-        )),
+    let check = |what: &str, wanted: &Option<String>, found: &str, guess: &str| match wanted {
+        Some(wanted) if wanted != found => {
+            let why = format!(
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). The object might have been {guess}"
+            );
+            Err(Failure::conflict_of_kind(call.resource, call.name, &why))
+        }
         _ => Ok(()),
     };
-    check("UID", &options.uid, meta::uid(old))?;
+    check(
+        "UID",
+        &options.uid,
+        meta::uid(old),
+        "deleted and then recreated",
+    )?;
+    let version = meta::text(old, "/metadata/resourceVersion");
     check(
         "ResourceVersion",
         &options.resource_version,
-        meta::text(old, "/metadata/resourceVersion"),
+        version,
+        "modified",
     )
 }
 

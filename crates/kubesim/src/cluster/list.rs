@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::{Call, State};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::store::Key;
 
@@ -41,17 +41,21 @@ pub(crate) fn list(state: &State, call: &Call<'_>) -> Result<Page, Failure> {
     let mut last: Option<&Key> = None;
     let mut more = false;
     let mut rest = 0;
-    let name = fields
+    // One named object is a lookup, however many there are.
+    let named = fields
         .name()
-        .filter(|_| call.resource.namespaced == !call.namespace.is_empty());
-    let found: Box<dyn Iterator<Item = (&Key, &Arc<Value>)>> = match name {
-        // One named object is a lookup, however many there are.
-        Some(name) => Box::new(
+        .filter(|_| call.resource.namespaced != call.namespace.is_empty())
+        .map(|name| Key {
+            namespace: call.namespace.to_owned(),
+            name: name.to_owned(),
+        });
+    let found: Box<dyn Iterator<Item = (&Key, &Arc<Value>)>> = match &named {
+        Some(key) => Box::new(
             state
                 .store
-                .range(&storage, call.namespace, None)
-                .skip_while(move |(key, _)| key.name != name)
-                .take(1),
+                .by_key(&storage, key)
+                .map(|object| (key, object))
+                .into_iter(),
         ),
         None => Box::new(state.store.range(&storage, call.namespace, after.as_ref())),
     };
@@ -87,30 +91,32 @@ fn check_version(call: &Call<'_>, current: u64) -> Result<(), Failure> {
     let query = call.query;
     let version = query.resource_version.as_deref();
     if let Some(how) = query.resource_version_match.as_deref() {
-        let forbidden =
-            |why: &str| Failure::bad_request(format!("resourceVersionMatch: Forbidden: {why}"));
+        let refuse = |cause: Cause| Err(Failure::invalid_options("ListOptions", cause));
+        let field = "resourceVersionMatch";
         if query.continue_token.is_some() {
-            return Err(forbidden(
+            return refuse(Cause::forbidden(
+                field,
                 "resourceVersionMatch is forbidden when continue is provided",
             ));
         }
         if version.is_none() {
-            return Err(forbidden(
-                "resourceVersionMatch is forbidden unless resourceVersion is provided",
-            ));
+            let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+            return refuse(Cause::forbidden(field, why));
         }
         if !matches!(how, "Exact" | "NotOlderThan") {
-            return Err(Failure::bad_request(format!(
-                "resourceVersionMatch: Unsupported value: {how:?}: supported values: \"Exact\", \"NotOlderThan\""
-            )));
+            return refuse(Cause::unsupported(
+                field,
+                &how.into(),
+                &["Exact", "NotOlderThan", ""],
+            ));
         }
     }
+
     match version {
         None => Ok(()),
         Some(text) => match text.parse::<u64>() {
-            Err(_) => Err(Failure::bad_request(format!(
-                "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
-            ))),
+            Err(_) => Err(Failure::bad_version(text)),
+
             Ok(asked) if asked > current => Err(Failure::future_version(asked, current)),
             Ok(_) => Ok(()),
         },
@@ -133,5 +139,5 @@ fn read_token(token: &str) -> Result<(u64, Key), Failure> {
         };
         Some((value["rv"].as_u64()?, key))
     };
-    read().ok_or_else(|| Failure::bad_request("continue key is not valid"))
+    read().ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))
 }

@@ -6,7 +6,7 @@ use super::create::create_decoded;
 use super::update::{check_preconditions, replace};
 use super::write::{commit_update, decode, finish_update, reset_fields, writer};
 use super::{Answer, Call, State};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::meta;
 use crate::ownership;
 use crate::patch;
@@ -61,10 +61,10 @@ pub(crate) fn patch(
 
 fn apply(state: &mut State, call: &Call<'_>, mut config: Value) -> Result<Answer, Failure> {
     if !call.query.field_manager_given {
-        return Err(Failure::bad_request(
-            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch",
-        ));
+        let cause = Cause::required("fieldManager", "is required for apply patch");
+        return Err(Failure::invalid_options("PatchOptions", cause));
     }
+
     if !config.is_object() {
         return Err(Failure::bad_request(
             "error decoding YAML: the applied configuration must be an object",
@@ -72,23 +72,33 @@ fn apply(state: &mut State, call: &Call<'_>, mut config: Value) -> Result<Answer
     }
     let resource = call.resource;
     let api_version = resource.api_version();
-    let given = meta::text(&config, "/apiVersion");
-    if given.is_empty() || meta::text(&config, "/kind").is_empty() {
-        return Err(Failure::bad_request(
-            "Object 'Kind' is missing in the applied configuration",
-        ));
-    }
-    if given != api_version {
+    let (given, kind) = (
+        meta::text(&config, "/apiVersion"),
+        meta::text(&config, "/kind"),
+    );
+    if given != api_version || kind != resource.kind {
+        let (group, version) = given.split_once('/').unwrap_or(("", given));
         return Err(Failure::bad_request(format!(
-            "Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api_version}"
+            "invalid object type: {group}/{version}, Kind={kind}"
         )));
     }
+
     if config
         .pointer("/metadata/managedFields")
         .is_some_and(|m| !m.is_null())
     {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
+    ownership::check(&resource.shape, &config).map_err(|why| {
+        let (namespace, name) = (meta::namespace(&config), meta::name(&config));
+        let kind = format!(
+            "{}/{}, Kind={}",
+            resource.group, resource.version, resource.kind
+        );
+        Failure::unclassified(format!(
+            "failed to create typed patch object ({namespace}/{name}; {kind}): {why}"
+        ))
+    })?;
     let warnings = decode(call, &mut config)?;
     let name = meta::name(&config);
     if !name.is_empty() && name != call.name {
@@ -120,9 +130,11 @@ fn apply(state: &mut State, call: &Call<'_>, mut config: Value) -> Result<Answer
             return Err(call.not_found());
         }
         if !meta::uid(&config).is_empty() {
-            let why =
-                "uid mismatch: the provided object specified uid, and no existing object was found";
-            return Err(Failure::conflict(resource, call.name, why));
+            let why = format!(
+                "uid mismatch: the provided object specified uid {}, and no existing object was found",
+                meta::uid(&config)
+            );
+            return Err(Failure::conflict(resource, call.name, &why));
         }
         if !meta::text(&config, "/metadata/resourceVersion").is_empty() {
             return Err(call.not_found());

@@ -56,6 +56,11 @@ pub(super) fn decode(call: &Call<'_>, object: &mut Value) -> Result<Vec<String>,
         Err(_) if resource.custom.is_some() => Vec::new(),
         other => other?,
     };
+    if let Some(problem) = kinds::decode_problem(resource, object) {
+        return Err(Failure::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: {problem}"
+        )));
+    }
     if let Some(fields) = object.as_object_mut() {
         fields.insert("apiVersion".into(), resource.api_version().into());
         fields.insert("kind".into(), kind.into());
@@ -96,6 +101,9 @@ pub(super) fn writer<'a>(call: &'a Call<'_>, api_version: &'a str) -> Writer<'a>
 /// Takes an object through defaults and checks against its stored state, without touching ownership.
 pub(super) fn finish_update(call: &Call<'_>, old: &Value, new: &mut Value) -> Result<(), Failure> {
     let resource = call.resource;
+    if resource.custom.is_none() {
+        schema::drop_empty(&resource.shape, new);
+    }
     isolate(resource, call.subresource, old, new);
     let metadata = meta::metadata_mut(new);
     for field in [

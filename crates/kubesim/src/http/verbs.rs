@@ -28,13 +28,23 @@ pub(super) async fn serve(
         .get(header::USER_AGENT)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
-    let query = Query::parse(parts.uri.query().unwrap_or_default(), agent)?;
-    let resource = front
-        .cluster
-        .lock()
-        .catalog
-        .find(&target.group, &target.version, &target.plural)
-        .ok_or_else(Failure::no_such_path)?;
+    let options = match parts.method {
+        Method::POST => "CreateOptions",
+        Method::PUT => "UpdateOptions",
+        Method::PATCH => "PatchOptions",
+        _ => "DeleteOptions",
+    };
+    let query = Query::parse(parts.uri.query().unwrap_or_default(), agent, options)?;
+    let (shown, resource) = {
+        let state = front.cluster.lock();
+        let shown = state
+            .catalog
+            .find(&target.group, &target.version, &target.plural)
+            .ok_or_else(Failure::no_such_path)?;
+        let resource = events::stored_as(&state.catalog, &shown);
+        (shown, resource)
+    };
+
     if !target.subresource.is_empty() && !resource.subresources.contains(&target.subresource) {
         return Err(Failure::no_such_path());
     }
@@ -47,6 +57,7 @@ pub(super) async fn serve(
         front,
         target: &target,
         resource: &resource,
+        shown: &shown,
         query: &query,
         headers: &parts.headers,
         form,
@@ -69,6 +80,8 @@ pub(super) struct Exchange<'a> {
     pub front: &'a Arc<Front>,
     target: &'a Target,
     pub resource: &'a Arc<Resource>,
+    /// The face of the resource the client asked for; differs from `resource` for events only.
+    pub shown: &'a Arc<Resource>,
     pub query: &'a Query,
     headers: &'a HeaderMap,
     pub form: Form,
@@ -131,7 +144,7 @@ impl Exchange<'_> {
                     .items
                     .iter()
                     .map(|object| {
-                        let mut item = events::outgoing(self.resource, object);
+                        let mut item = events::outgoing(self.shown, object);
                         // Items of a built-in list do not repeat their kind; items of a custom list do.
                         if self.resource.custom.is_none()
                             && let Some(fields) = item.as_object_mut()
@@ -143,7 +156,7 @@ impl Exchange<'_> {
                     })
                     .collect();
                 json!({
-                    "kind": self.resource.list_kind, "apiVersion": self.resource.api_version(),
+                    "kind": self.shown.list_kind, "apiVersion": self.shown.api_version(),
                     "metadata": metadata, "items": items,
                 })
             }
@@ -174,7 +187,7 @@ impl Exchange<'_> {
                 }),
             ),
             Form::Metadata if is_object => table::metadata_only(&answer.object),
-            _ => events::outgoing(self.resource, &answer.object),
+            _ => events::outgoing(self.shown, &answer.object),
         };
         let mut response = json_response(code, &body, self.query.pretty);
         for warning in &answer.warnings {
@@ -191,7 +204,7 @@ impl Exchange<'_> {
 
     fn object(&self, bytes: &[u8]) -> Result<Value, Failure> {
         Ok(events::incoming(
-            self.resource,
+            self.shown,
             body::object(self.headers, bytes)?,
         ))
     }
@@ -208,7 +221,7 @@ impl Exchange<'_> {
         if let Some(answer) = cluster::review(&self.call(), &object) {
             return Ok(self.answer(answer));
         }
-        let object = events::incoming(self.resource, object);
+        let object = events::incoming(self.shown, object);
         let answer = self
             .front
             .cluster
@@ -248,7 +261,7 @@ impl Exchange<'_> {
     fn patch(&self, bytes: &[u8]) -> Result<Response, Failure> {
         self.allow("patch")?;
         let kind = body::patch_kind(self.headers)?;
-        let document = events::incoming(self.resource, body::patch(kind, bytes)?);
+        let document = events::incoming(self.shown, body::patch(kind, bytes)?);
         let answer = self
             .front
             .cluster

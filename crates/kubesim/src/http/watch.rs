@@ -23,7 +23,7 @@ use super::verbs::Exchange;
 use crate::catalog::Resource;
 use crate::cluster::list;
 use crate::events;
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::store::{Change, Verb};
 
@@ -36,6 +36,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 struct Watcher {
     front: Arc<Front>,
     resource: Arc<Resource>,
+    shown: Arc<Resource>,
     namespace: String,
     labels: LabelSelector,
     fields: FieldSelector,
@@ -62,15 +63,12 @@ pub(super) fn serve(exchange: &Exchange<'_>) -> Result<Response, Failure> {
     let current = state.store.revision();
     let asked = match query.resource_version.as_deref() {
         None | Some("0") => None,
-        Some(text) => Some(text.parse::<u64>().map_err(|_| {
-            Failure::bad_request(format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"))
-        })?),
+        Some(text) => Some(
+            text.parse::<u64>()
+                .map_err(|_| Failure::bad_version(text))?,
+        ),
     };
-    if let Some(asked) = asked
-        && asked > current
-    {
-        return Err(Failure::future_version(asked, current));
-    }
+
     let initial = match query.send_initial_events {
         Some(send) => send,
         None => asked.is_none(),
@@ -78,6 +76,7 @@ pub(super) fn serve(exchange: &Exchange<'_>) -> Result<Response, Failure> {
     let mut watcher = Watcher {
         front: Arc::clone(exchange.front),
         resource: Arc::clone(exchange.resource),
+        shown: Arc::clone(exchange.shown),
         namespace: call.namespace.to_owned(),
         labels,
         fields,
@@ -144,8 +143,11 @@ pub(super) fn serve(exchange: &Exchange<'_>) -> Result<Response, Failure> {
 
 fn check(exchange: &Exchange<'_>) -> Result<(), Failure> {
     let query = exchange.query;
-    let forbidden = |what: &str| {
-        Failure::bad_request(format!("ListOptions.meta.k8s.io \"\" is invalid: {what}"))
+    let refuse = |field: &str, why: &str| {
+        Err(Failure::invalid_options(
+            "ListOptions",
+            Cause::forbidden(field, why),
+        ))
     };
     match (
         query.send_initial_events,
@@ -153,20 +155,20 @@ fn check(exchange: &Exchange<'_>) -> Result<(), Failure> {
     ) {
         (Some(_), Some("NotOlderThan")) | (None, None) => {}
         (Some(_), _) => {
-            return Err(forbidden(
-                "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-            ));
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            return refuse("resourceVersionMatch", why);
         }
         (None, Some(_)) => {
-            return Err(forbidden(
-                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-            ));
+            let why =
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            return refuse("resourceVersionMatch", why);
         }
     }
     if query.send_initial_events == Some(true) && !query.allow_bookmarks {
-        return Err(forbidden(
-            "sendInitialEvents: Forbidden: sendInitialEvents requires allowWatchBookmarks",
-        ));
+        return refuse(
+            "sendInitialEvents",
+            "sendInitialEvents requires allowWatchBookmarks",
+        );
     }
     Ok(())
 }
@@ -264,7 +266,7 @@ impl Watcher {
 
     fn push(&mut self, kind: &str, object: &Arc<Value>) {
         let shown = match self.form {
-            Form::Object => events::outgoing(&self.resource, object),
+            Form::Object => events::outgoing(&self.shown, object),
             Form::Metadata => table::metadata_only(object),
             Form::Table => {
                 let metadata = json!({ "resourceVersion": object["metadata"]["resourceVersion"] });
@@ -287,7 +289,7 @@ impl Watcher {
             metadata["annotations"] = annotations;
         }
         let object = json!({
-            "kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": metadata,
+            "kind": self.shown.kind, "apiVersion": self.shown.api_version(), "metadata": metadata,
         });
         line("BOOKMARK", &object)
     }

@@ -52,6 +52,23 @@ pub(super) fn default_secret(object: &mut Value) {
     }
 }
 
+pub(super) fn base64_problem(data: &Value) -> Option<String> {
+    data.as_object()?
+        .values()
+        .filter_map(Value::as_str)
+        .find_map(|text| match STANDARD.decode(text) {
+            Ok(_) => None,
+            Err(
+                base64::DecodeError::InvalidByte(at, _)
+                | base64::DecodeError::InvalidLastSymbol(at, _),
+            ) => Some(format!("illegal base64 data at input byte {at}")),
+            Err(_) => Some(format!(
+                "illegal base64 data at input byte {}",
+                text.len() / 4 * 4
+            )),
+        })
+}
+
 pub(super) fn default_service(object: &mut Value) {
     let spec = &mut object["spec"];
     if !spec.is_object() {

@@ -23,6 +23,7 @@ pub(super) fn fill_job(spec: &mut Value) {
     }
     fill(spec, "completionMode", "NonIndexed");
     fill(spec, "suspend", false);
+    fill(spec, "manualSelector", false);
     let replacement = if spec.get("podFailurePolicy").is_some() {
         "Failed"
     } else {
@@ -73,6 +74,14 @@ pub(super) fn prepare(object: &mut Value) {
         ("job-name", &name),
     ] {
         labels[key] = value.as_str().into();
+    }
+    // A job without labels of its own takes its template's.
+    let labels = labels.clone();
+    let own = meta::metadata_mut(object)
+        .entry("labels")
+        .or_insert(Value::Null);
+    if own.as_object().is_none_or(|l| l.is_empty()) {
+        *own = labels;
     }
 }
 

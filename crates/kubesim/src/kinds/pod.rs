@@ -106,6 +106,13 @@ pub(super) fn prepare(object: &mut Value) {
     fill(spec, "enableServiceLinks", true);
     fill(spec, "preemptionPolicy", "PreemptLowerPriority");
     fill(spec, "priority", 0);
+    if spec.get("tolerations").is_none() {
+        let wait = |key: &str| json!({ "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 });
+        spec["tolerations"] = json!([
+            wait("node.kubernetes.io/not-ready"),
+            wait("node.kubernetes.io/unreachable")
+        ]);
+    }
 }
 
 pub(super) fn check_spec(spec: &Value, path: &str, causes: &mut Vec<Cause>) {

@@ -81,6 +81,10 @@ impl Managers {
         managers
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(super) fn set(&self, id: &Id) -> Set {
         self.entries
             .iter()

@@ -30,32 +30,56 @@ pub(super) fn merge(shape: &Shape, live: &Value, config: &Value) -> Value {
     }
 }
 
-/// Items of both sides follow the configuration's order; items only the live object has keep their place between them.
+/// Shared items follow the configuration's order; items only the live object has stay in front of what they preceded.
 fn merge_lists(list: &ListShape, live: &[Value], config: &[Value]) -> Vec<Value> {
-    let live_keys: Vec<Option<String>> = live.iter().map(|item| list.element(item)).collect();
-    let config_keys: Vec<Option<String>> = config.iter().map(|item| list.element(item)).collect();
-    let in_config = |key: &Option<String>| key.is_some() && config_keys.contains(key);
-    let live_index = |key: &Option<String>| live_keys.iter().position(|k| k == key && k.is_some());
-
+    let key = |item: &Value| list.element(item).unwrap_or_default();
+    let live_keys: Vec<String> = live.iter().map(key).collect();
+    let config_keys: Vec<String> = config.iter().map(key).collect();
+    let mut shared = config_keys
+        .iter()
+        .filter(|k| live_keys.contains(k))
+        .peekable();
+    let mut taken: Vec<&String> = Vec::new();
     let mut merged = Vec::with_capacity(live.len().max(config.len()));
-    let mut next_live = 0;
-    for (item, key) in config.iter().zip(&config_keys) {
-        if let Some(at) = live_index(key) {
-            while next_live < at {
-                if !in_config(&live_keys[next_live]) {
-                    merged.push(live[next_live].clone());
-                }
-                next_live += 1;
+    let (mut l, mut r) = (0, 0);
+    while l < live.len() || r < config.len() {
+        if l < live.len() && r < config.len() {
+            if live_keys[l] == config_keys[r] {
+                taken.push(&config_keys[r]);
+                merged.push(merge(&list.item, &live[l], &config[r]));
+                shared.next();
+                l += 1;
+                r += 1;
+                continue;
             }
-            next_live = next_live.max(at + 1);
-            merged.push(merge(&list.item, &live[at], item));
-        } else {
-            merged.push(item.clone());
+            if config_keys.contains(&live_keys[l])
+                && shared.peek().is_some_and(|next| **next != live_keys[l])
+            {
+                l += 1;
+                continue;
+            }
         }
-    }
-    for (item, key) in live.iter().zip(&live_keys).skip(next_live) {
-        if !in_config(key) {
-            merged.push(item.clone());
+        if l < live.len() {
+            if !config_keys.contains(&live_keys[l]) {
+                merged.push(live[l].clone());
+                l += 1;
+                continue;
+            }
+            if taken.contains(&&live_keys[l]) {
+                l += 1;
+            }
+        }
+        if r < config.len() {
+            let before = live_keys.iter().position(|k| *k == config_keys[r]);
+            merged.push(match before {
+                Some(at) => merge(&list.item, &live[at], &config[r]),
+                None => config[r].clone(),
+            });
+            if before.is_some() && shared.peek().is_some_and(|next| **next == config_keys[r]) {
+                shared.next();
+            }
+            taken.push(&config_keys[r]);
+            r += 1;
         }
     }
     merged

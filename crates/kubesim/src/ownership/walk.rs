@@ -74,11 +74,24 @@ pub(super) fn name_fields(shape: &Shape, set: &Set) -> Set {
 }
 
 /// Refuses configurations that cannot be owned field by field: unknown fields and repeated list keys.
-pub(super) fn check(shape: &Shape, value: &Value) -> Result<(), String> {
+pub(crate) fn check(shape: &Shape, value: &Value) -> Result<(), String> {
     check_at(shape, value, "")
 }
 
 fn check_at(shape: &Shape, value: &Value, path: &str) -> Result<(), String> {
+    let wanted = match shape.resolve() {
+        Shape::Text if !value.is_string() => "string",
+        Shape::Boolean if !value.is_boolean() => "boolean",
+        Shape::Integer | Shape::Number if !value.is_number() => "numeric (int or float)",
+        Shape::List(_) if !value.is_array() => "list",
+        Shape::Map { .. } | Shape::Struct(_) if !value.is_object() => "map",
+        _ => "",
+    };
+    if !wanted.is_empty() && !value.is_null() {
+        return Err(format!(
+            "{path}: expected {wanted}, got &value.valueUnstructured{{Value:{value}}}"
+        ));
+    }
     match value {
         Value::Object(map) => {
             for (key, inner) in map {

@@ -55,12 +55,17 @@ fn merge_map(
         }
         if let Some(field) = key.strip_prefix("$setElementOrder/") {
             if let (Some(order), Some(list)) = (value.as_array(), shape.below(field).0.list()) {
+                let before = object
+                    .get(field)
+                    .and_then(Value::as_array)
+                    .cloned()
+                    .unwrap_or_default();
                 let pending = patch.get(field).cloned();
                 if let Some(pending) = pending {
                     merge_field(shape, object, field, &pending)?;
                 }
                 if let Some(Value::Array(items)) = object.get_mut(field) {
-                    reorder(list, items, order);
+                    reorder(list, items, &before, order);
                 }
             }
             continue;
@@ -137,6 +142,7 @@ fn merge_list(list: &ListShape, target: &mut Vec<Value>, patch: &[Value]) -> Res
             .collect();
         return Ok(());
     }
+    let before = target.clone();
     for item in patch {
         let Some(id) = item.get(key) else {
             return Err(bad(&format!(
@@ -161,25 +167,43 @@ fn merge_list(list: &ListShape, target: &mut Vec<Value>, patch: &[Value]) -> Res
             },
         }
     }
+    reorder(list, target, &before, patch);
     Ok(())
 }
 
-/// Items named in `order` follow it; others keep their relative place after them.
-fn reorder(list: &ListShape, items: &mut [Value], order: &[Value]) {
+/// Items named in `order` follow it; the others keep their place relative to them as it was `before`.
+fn reorder(list: &ListShape, items: &mut Vec<Value>, before: &[Value], order: &[Value]) {
     let key = list.patch_key.as_deref().unwrap_or_default();
-    let place = |item: &Value| {
-        order
-            .iter()
-            .position(|o| {
-                if key.is_empty() {
-                    o == item
-                } else {
-                    o.get(key) == item.get(key)
-                }
-            })
-            .unwrap_or(usize::MAX)
+    let place = |among: &[Value], item: &Value| {
+        among.iter().position(|o| {
+            if key.is_empty() {
+                o == item
+            } else {
+                o.get(key) == item.get(key)
+            }
+        })
     };
-    items.sort_by_key(place);
+    let (mut named, others): (Vec<Value>, Vec<Value>) =
+        items.drain(..).partition(|i| place(order, i).is_some());
+    named.sort_by_key(|item| place(order, item));
+    let mut others = others.into_iter().peekable();
+    let mut named = named.into_iter().peekable();
+    loop {
+        let other_first = match (others.peek(), named.peek()) {
+            (Some(other), Some(next)) => match (place(before, other), place(before, next)) {
+                (Some(other), Some(next)) => other < next,
+                _ => false,
+            },
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => return,
+        };
+        items.extend(if other_first {
+            others.next()
+        } else {
+            named.next()
+        });
+    }
 }
 
 fn bad(why: &str) -> Failure {

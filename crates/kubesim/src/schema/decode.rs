@@ -54,8 +54,8 @@ fn walk(
         },
         Shape::Map { item, .. } => match value {
             Value::Object(map) => {
-                for (key, entry) in map.iter_mut() {
-                    walk(item, entry, &format!("{path}.{key}"), unknown)?;
+                for entry in map.values_mut() {
+                    walk(item, entry, path, unknown)?;
                 }
                 Ok(())
             }
@@ -108,6 +108,32 @@ fn walk_fields(
         map.remove(&key);
     }
     Ok(())
+}
+
+/// Drops empty maps and lists of a built-in kind, which its wire format leaves out; empty structs stay.
+pub(crate) fn drop_empty(shape: &Shape, value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, entry) in map.iter_mut() {
+                drop_empty(shape.below(key).0, entry);
+            }
+            if matches!(shape.resolve(), Shape::Struct(_)) {
+                map.retain(|key, entry| match shape.below(key).0.resolve() {
+                    Shape::Map { .. } => entry.as_object().is_none_or(|m| !m.is_empty()),
+                    Shape::List(_) => entry.as_array().is_none_or(|l| !l.is_empty()),
+                    _ => true,
+                });
+            }
+        }
+        Value::Array(items) => {
+            if let Some(list) = shape.list() {
+                for item in items {
+                    drop_empty(&list.item, item);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Go decodes `1.0` into an integer field as well.

@@ -176,7 +176,7 @@ fn value(tokens: &[Token], at: &mut usize, key: &str) -> Result<String, String> 
 
 fn values(tokens: &[Token], at: &mut usize, key: &str) -> Result<Vec<String>, String> {
     if tokens.get(*at) != Some(&Token::Symbol("(")) {
-        return Err(format!("found '{}', expected: '('", show(tokens.get(*at))));
+        return Err(format!("found '{}' expected: '('", show(tokens.get(*at))));
     }
     *at += 1;
     let mut values = Vec::new();

@@ -56,9 +56,9 @@ pub(crate) fn qualified_name_problem(key: &str) -> Option<String> {
     let (prefix, name) = match key.split_once('/') {
         None => (None, key),
         Some((_, name)) if name.contains('/') => {
-            return Some(format!(
-                "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-            ));
+            return Some(
+                "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')".to_owned(),
+            );
         }
         Some((prefix, name)) => (Some(prefix), name),
     };
@@ -89,6 +89,8 @@ pub(crate) fn label_value_problem(value: &str) -> Option<String> {
 /// The name rule of a resource. Names with a `/` or `%` would not fit a path segment, whatever else is allowed.
 pub(crate) fn name_problem(resource: &Resource, name: &str) -> Option<String> {
     match resource.qualified().as_str() {
+        // Only this one says characters instead of bytes.
+        "namespaces" if name.len() > 63 => Some("must be no more than 63 characters".to_owned()),
         "namespaces" => dns_label_problem(name),
         "services" => dns_1035_problem(name),
         "roles.rbac.authorization.k8s.io"

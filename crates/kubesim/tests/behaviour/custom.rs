@@ -29,7 +29,10 @@ struct Kind {
 
 impl Kind {
     fn path(&self, world: &World, rest: &str) -> String {
-        format!("/apis/{}/v1/namespaces/{}/{rest}", self.group, world.namespace)
+        format!(
+            "/apis/{}/v1/namespaces/{}/{rest}",
+            self.group, world.namespace
+        )
     }
 
     fn object(&self, name: &str, spec: Value) -> Value {
@@ -37,7 +40,10 @@ impl Kind {
     }
 
     fn definition_path(&self) -> String {
-        format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.{}", self.group)
+        format!(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.{}",
+            self.group
+        )
     }
 }
 
@@ -62,9 +68,7 @@ async fn served(world: &World) -> Kind {
         "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
     }}});
     let subresources = json!({"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}});
-    let version = |name: &str, storage: bool| {
-        json!({"name": name, "served": true, "storage": storage, "schema": schema, "subresources": subresources})
-    };
+    let version = |name: &str, storage: bool| json!({"name": name, "served": true, "storage": storage, "schema": schema, "subresources": subresources});
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("widgets.{group}")},
@@ -75,18 +79,32 @@ async fn served(world: &World) -> Kind {
         },
     });
     let kind = Kind { group, definition };
-    world.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &kind.definition).await.ok();
+    world
+        .post(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            &kind.definition,
+        )
+        .await
+        .ok();
     let path = kind.definition_path();
-    world.until(&path, |r| condition(&r.body, "Established") == "True").await;
+    world
+        .until(&path, |r| condition(&r.body, "Established") == "True")
+        .await;
     let list = kind.path(world, "widgets");
     world.until(&list, |r| r.code == 200).await;
     kind
 }
 
 fn condition(object: &Value, kind: &str) -> String {
-    let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let conditions = object["status"]["conditions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let found = conditions.iter().find(|c| c["type"] == kind);
-    found.and_then(|c| c["status"].as_str()).unwrap_or_default().to_owned()
+    found
+        .and_then(|c| c["status"].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 async fn a_definition_is_established_and_its_kind_served(world: World) {
@@ -96,19 +114,42 @@ async fn a_definition_is_established_and_its_kind_served(world: World) {
     assert_eq!(definition["spec"]["names"]["singular"], "widget");
     assert_eq!(definition["spec"]["names"]["listKind"], "WidgetList");
     assert_eq!(definition["status"]["storedVersions"], json!(["v1"]));
-    let created = world.post(&kind.path(&world, "widgets"), &kind.object("a", json!({"size": 1}))).await.ok();
+    let created = world
+        .post(
+            &kind.path(&world, "widgets"),
+            &kind.object("a", json!({"size": 1})),
+        )
+        .await
+        .ok();
     assert_eq!(created["kind"], "Widget");
     let list = world.get(&kind.path(&world, "widgets")).await.ok();
     assert_eq!(list["kind"], "WidgetList");
-    assert_eq!(list["items"][0]["kind"], "Widget", "items of custom lists carry their kind");
+    assert_eq!(
+        list["items"][0]["kind"], "Widget",
+        "items of custom lists carry their kind"
+    );
     let resources = world.get(&format!("/apis/{}/v1", kind.group)).await.ok();
-    let found: Vec<&Value> = resources["resources"].as_array().unwrap().iter().map(|r| &r["name"]).collect();
-    assert!(found.contains(&&json!("widgets")) && found.contains(&&json!("widgets/status")), "{found:?}");
+    let found: Vec<&Value> = resources["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["name"])
+        .collect();
+    assert!(
+        found.contains(&&json!("widgets")) && found.contains(&&json!("widgets/status")),
+        "{found:?}"
+    );
 }
 
 async fn all_versions_share_their_objects(world: World) {
     let kind = served(&world).await;
-    world.post(&kind.path(&world, "widgets"), &kind.object("a", json!({"size": 1}))).await.ok();
+    world
+        .post(
+            &kind.path(&world, "widgets"),
+            &kind.object("a", json!({"size": 1})),
+        )
+        .await
+        .ok();
     let path = kind.path(&world, "widgets/a").replace("/v1/", "/v1beta1/");
     let object = world.get(&path).await.ok();
     assert_eq!(object["apiVersion"], format!("{}/v1beta1", kind.group));
@@ -118,16 +159,28 @@ async fn unknown_fields_of_custom_objects_are_pruned(world: World) {
     let kind = served(&world).await;
     let object = kind.object("a", json!({"size": 1, "surprise": true}));
     let reply = world.post(&kind.path(&world, "widgets"), &object).await;
-    assert_eq!(reply.warnings, ["299 - \"unknown field \\\"spec.surprise\\\"\""]);
+    assert_eq!(
+        reply.warnings,
+        ["299 - \"unknown field \\\"spec.surprise\\\"\""]
+    );
     assert!(reply.ok()["spec"].get("surprise").is_none());
     let strict = format!("{}?fieldValidation=Strict", kind.path(&world, "widgets"));
-    world.post(&strict, &kind.object("b", json!({"size": 1, "surprise": true}))).await.refused(400, "BadRequest");
+    world
+        .post(
+            &strict,
+            &kind.object("b", json!({"size": 1, "surprise": true})),
+        )
+        .await
+        .refused(400, "BadRequest");
 }
 
 async fn preserved_fields_are_kept(world: World) {
     let kind = served(&world).await;
     let object = kind.object("a", json!({"size": 1, "free": {"any": ["thing", 1]}}));
-    let created = world.post(&kind.path(&world, "widgets"), &object).await.ok();
+    let created = world
+        .post(&kind.path(&world, "widgets"), &object)
+        .await
+        .ok();
     assert_eq!(created["spec"]["free"], json!({"any": ["thing", 1]}));
 }
 
@@ -141,7 +194,10 @@ async fn schema_violations_are_invalid(world: World) {
         (json!({"size": 1, "colour": "green"}), "spec.colour"),
         (json!({"size": 1, "name": "UPPER"}), "spec.name"),
     ] {
-        let status = world.post(&kind.path(&world, "widgets"), &kind.object("a", spec)).await.refused(422, "Invalid");
+        let status = world
+            .post(&kind.path(&world, "widgets"), &kind.object("a", spec))
+            .await
+            .refused(422, "Invalid");
         assert_eq!(status["details"]["causes"][0]["field"], field, "{status:#}");
         assert_eq!(status["details"]["kind"], "Widget");
     }
@@ -149,7 +205,13 @@ async fn schema_violations_are_invalid(world: World) {
 
 async fn defaults_of_the_schema_are_filled_in(world: World) {
     let kind = served(&world).await;
-    let created = world.post(&kind.path(&world, "widgets"), &kind.object("a", json!({"size": 1}))).await.ok();
+    let created = world
+        .post(
+            &kind.path(&world, "widgets"),
+            &kind.object("a", json!({"size": 1})),
+        )
+        .await
+        .ok();
     assert_eq!(created["spec"]["colour"], "red");
 }
 
@@ -160,82 +222,188 @@ async fn status_of_a_custom_kind_is_apart(world: World) {
     object["status"] = json!({"ready": true});
     let created = world.post(&path, &object).await.ok();
     assert!(created.get("status").is_none());
-    let patch = json!({"status": {"ready": true}, "spec": {"size": 5}, "metadata": {"labels": {"a": "b"}}});
-    let patched = world.patch(&format!("{path}/a/status"), MERGE, &patch).await.ok();
-    assert_eq!((&patched["status"], &patched["spec"]["size"]), (&json!({"ready": true}), &json!(1)));
+    let patch =
+        json!({"status": {"ready": true}, "spec": {"size": 5}, "metadata": {"labels": {"a": "b"}}});
+    let patched = world
+        .patch(&format!("{path}/a/status"), MERGE, &patch)
+        .await
+        .ok();
+    assert_eq!(
+        (&patched["status"], &patched["spec"]["size"]),
+        (&json!({"ready": true}), &json!(1))
+    );
     assert!(patched["metadata"].get("labels").is_none());
-    let patched = world.patch(&format!("{path}/a"), MERGE, &json!({"status": {"ready": false}})).await.ok();
+    let patched = world
+        .patch(
+            &format!("{path}/a"),
+            MERGE,
+            &json!({"status": {"ready": false}}),
+        )
+        .await
+        .ok();
     assert_eq!(patched["status"], json!({"ready": true}));
 }
 
 async fn custom_objects_count_generations(world: World) {
     let kind = served(&world).await;
     let path = kind.path(&world, "widgets");
-    let created = world.post(&path, &kind.object("a", json!({"size": 1}))).await.ok();
+    let created = world
+        .post(&path, &kind.object("a", json!({"size": 1})))
+        .await
+        .ok();
     assert_eq!(created["metadata"]["generation"], 1);
     let path = format!("{path}/a");
-    let patched = world.patch(&path, MERGE, &json!({"spec": {"size": 2}})).await.ok();
+    let patched = world
+        .patch(&path, MERGE, &json!({"spec": {"size": 2}}))
+        .await
+        .ok();
     assert_eq!(patched["metadata"]["generation"], 2);
-    let patched = world.patch(&path, MERGE, &json!({"metadata": {"labels": {"a": "b"}}})).await.ok();
+    let patched = world
+        .patch(&path, MERGE, &json!({"metadata": {"labels": {"a": "b"}}}))
+        .await
+        .ok();
     assert_eq!(patched["metadata"]["generation"], 2);
-    let patched = world.patch(&format!("{path}/status"), MERGE, &json!({"status": {"x": 1}})).await.ok();
+    let patched = world
+        .patch(
+            &format!("{path}/status"),
+            MERGE,
+            &json!({"status": {"x": 1}}),
+        )
+        .await
+        .ok();
     assert_eq!(patched["metadata"]["generation"], 2);
 }
 
 async fn an_update_of_a_custom_object_needs_a_version(world: World) {
     let kind = served(&world).await;
     let path = kind.path(&world, "widgets");
-    world.post(&path, &kind.object("a", json!({"size": 1}))).await.ok();
-    let status = world.put(&format!("{path}/a"), &kind.object("a", json!({"size": 2}))).await.refused(422, "Invalid");
-    assert!(status["message"].as_str().unwrap().contains("metadata.resourceVersion: Invalid value: 0: must be specified for an update"), "{status:#}");
+    world
+        .post(&path, &kind.object("a", json!({"size": 1})))
+        .await
+        .ok();
+    let status = world
+        .put(&format!("{path}/a"), &kind.object("a", json!({"size": 2})))
+        .await
+        .refused(422, "Invalid");
+    assert!(
+        status["message"].as_str().unwrap().contains(
+            "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+        ),
+        "{status:#}"
+    );
 }
 
 async fn custom_lists_merge_by_their_keys(world: World) {
     let kind = served(&world).await;
     let path = kind.path(&world, "widgets/a");
-    world.apply(&path, "one", &kind.object("a", json!({"size": 1, "parts": [{"id": "x", "n": 1}]}))).await.ok();
+    world
+        .apply(
+            &path,
+            "one",
+            &kind.object("a", json!({"size": 1, "parts": [{"id": "x", "n": 1}]})),
+        )
+        .await
+        .ok();
     let other = json!({"apiVersion": format!("{}/v1", kind.group), "kind": "Widget", "metadata": {"name": "a"},
         "spec": {"parts": [{"id": "y", "n": 2}]}});
     let applied = world.apply(&path, "two", &other).await.ok();
-    assert_eq!(applied["spec"]["parts"], json!([{"id": "x", "n": 1}, {"id": "y", "n": 2}]));
+    assert_eq!(
+        applied["spec"]["parts"],
+        json!([{"id": "x", "n": 1}, {"id": "y", "n": 2}])
+    );
 }
 
 async fn deleting_a_definition_deletes_its_objects(world: World) {
     let kind = served(&world).await;
-    world.post(&kind.path(&world, "widgets"), &kind.object("a", json!({"size": 1}))).await.ok();
+    world
+        .post(
+            &kind.path(&world, "widgets"),
+            &kind.object("a", json!({"size": 1})),
+        )
+        .await
+        .ok();
     let deleting = world.delete(&kind.definition_path()).await.ok();
-    assert_eq!(deleting["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
+    assert_eq!(
+        deleting["metadata"]["finalizers"],
+        json!(["customresourcecleanup.apiextensions.k8s.io"])
+    );
     world.gone(&kind.definition_path()).await;
-    world.until(&kind.path(&world, "widgets"), |r| r.code == 404).await;
-    world.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &kind.definition).await.ok();
-    let list = world.until(&kind.path(&world, "widgets"), |r| r.code == 200).await.body;
+    world
+        .until(&kind.path(&world, "widgets"), |r| r.code == 404)
+        .await;
+    world
+        .post(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            &kind.definition,
+        )
+        .await
+        .ok();
+    let list = world
+        .until(&kind.path(&world, "widgets"), |r| r.code == 200)
+        .await
+        .body;
     assert_eq!(names(&list), Vec::<String>::new());
 }
 
 async fn a_definition_must_be_named_after_its_kind(world: World) {
-    let kind = Kind { group: format!("{}.example.com", unique("g")), definition: Value::Null };
+    let kind = Kind {
+        group: format!("{}.example.com", unique("g")),
+        definition: Value::Null,
+    };
     let definition = json!({
         "metadata": {"name": format!("other.{}", kind.group)},
         "spec": {"group": kind.group, "scope": "Cluster", "names": {"plural": "widgets", "kind": "Widget"},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]},
     });
-    let reply = world.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).await;
+    let reply = world
+        .post(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            &definition,
+        )
+        .await;
     let status = reply.refused(422, "Invalid");
-    assert!(status["message"].as_str().unwrap().contains("must be spec.names.plural+\".\"+spec.group"));
+    assert!(
+        status["message"]
+            .as_str()
+            .unwrap()
+            .contains("must be spec.names.plural+\".\"+spec.group")
+    );
 }
 
 async fn custom_kinds_take_no_strategic_patch(world: World) {
     let kind = served(&world).await;
     let path = kind.path(&world, "widgets");
-    world.post(&path, &kind.object("a", json!({"size": 1}))).await.ok();
-    world.patch(&format!("{path}/a"), STRATEGIC, &json!({})).await.refused(415, "UnsupportedMediaType");
+    world
+        .post(&path, &kind.object("a", json!({"size": 1})))
+        .await
+        .ok();
+    world
+        .patch(&format!("{path}/a"), STRATEGIC, &json!({}))
+        .await
+        .refused(415, "UnsupportedMediaType");
 }
 
 async fn custom_scale_follows_its_paths(world: World) {
     let kind = served(&world).await;
     let path = kind.path(&world, "widgets");
-    world.post(&path, &kind.object("a", json!({"size": 1, "replicas": 2}))).await.ok();
-    assert_eq!(world.get(&format!("{path}/a/scale")).await.ok()["spec"]["replicas"], 2);
-    world.patch(&format!("{path}/a/scale"), MERGE, &json!({"spec": {"replicas": 4}})).await.ok();
-    assert_eq!(world.get(&format!("{path}/a")).await.ok()["spec"]["replicas"], 4);
+    world
+        .post(&path, &kind.object("a", json!({"size": 1, "replicas": 2})))
+        .await
+        .ok();
+    assert_eq!(
+        world.get(&format!("{path}/a/scale")).await.ok()["spec"]["replicas"],
+        2
+    );
+    world
+        .patch(
+            &format!("{path}/a/scale"),
+            MERGE,
+            &json!({"spec": {"replicas": 4}}),
+        )
+        .await
+        .ok();
+    assert_eq!(
+        world.get(&format!("{path}/a")).await.ok()["spec"]["replicas"],
+        4
+    );
 }

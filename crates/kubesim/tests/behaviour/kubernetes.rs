@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::endpoint::Endpoint;
 
-pub struct Kubernetes {
+pub(crate) struct Kubernetes {
     script: PathBuf,
     available: Result<(), String>,
     endpoint: OnceCell<Result<Endpoint, String>>,
@@ -18,7 +18,7 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    pub fn find() -> Kubernetes {
+    pub(crate) fn find() -> Kubernetes {
         let script = match std::env::var_os("HYPERFLEET_DEV_KUBERNETES") {
             Some(path) => PathBuf::from(path),
             None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../dev/kubernetes"),
@@ -28,14 +28,19 @@ impl Kubernetes {
             Ok(output) => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
             Err(error) => Err(format!("{}: {error}", script.display())),
         };
-        Kubernetes { script, available, endpoint: OnceCell::new(), running: Mutex::new(None) }
+        Kubernetes {
+            script,
+            available,
+            endpoint: OnceCell::new(),
+            running: Mutex::new(None),
+        }
     }
 
-    pub fn availability(&self) -> Result<(), &str> {
+    pub(crate) fn availability(&self) -> Result<(), &str> {
         self.available.as_ref().map(|_| ()).map_err(String::as_str)
     }
 
-    pub async fn endpoint(&self) -> Result<Endpoint, String> {
+    pub(crate) async fn endpoint(&self) -> Result<Endpoint, String> {
         self.endpoint.get_or_init(|| self.start()).await.clone()
     }
 
@@ -46,14 +51,14 @@ impl Kubernetes {
             .arg(directory.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .map_err(|e| format!("{}: {e}", self.script.display()))?;
         let stdout = child.stdout.take().ok_or("no stdout")?;
         let mut lines = BufReader::new(stdout).lines();
         while let Some(line) = lines.next_line().await.map_err(|e| e.to_string())? {
             if let Some(path) = line.strip_prefix("ready ") {
-                let text = std::fs::read_to_string(path.trim()).map_err(|e| format!("{path}: {e}"))?;
+                let text =
+                    std::fs::read_to_string(path.trim()).map_err(|e| format!("{path}: {e}"))?;
                 *self.running.lock().expect("not poisoned") = Some((child, directory));
                 return Ok(Endpoint::from_kubeconfig(&text));
             }
@@ -62,11 +67,14 @@ impl Kubernetes {
     }
 
     /// Closing stdin asks the script to stop everything; its end is waited for.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let running = self.running.lock().expect("not poisoned").take();
         if let Some((mut child, directory)) = running {
             drop(child.stdin.take());
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             // The child belongs to the first runtime's reactor; polling for its end works from any.
             runtime.block_on(async {
                 while matches!(child.try_wait(), Ok(None)) {

@@ -34,14 +34,23 @@ async fn a_world_comes_back_as_it_was(_: World) {
     let file = directory.path().join("state.json");
     let first = server(&file).await;
     let world = World::new(Endpoint::plain(first.url())).await;
-    let created = world.apply(&world.map("a"), "me", &config_map("a", json!({"x": "1"}))).await.ok();
+    let created = world
+        .apply(&world.map("a"), "me", &config_map("a", json!({"x": "1"})))
+        .await
+        .ok();
     first.shutdown().await;
 
     let second = server(&file).await;
     let again = World::new(Endpoint::plain(second.url())).await;
     assert_eq!(again.get(&world.map("a")).await.ok(), created);
     let next = again.create_map("b", json!({})).await;
-    let version = |v: &serde_json::Value| v["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap();
+    let version = |v: &serde_json::Value| {
+        v["metadata"]["resourceVersion"]
+            .as_str()
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+    };
     assert!(version(&next) > version(&created));
     second.shutdown().await;
 }
@@ -76,22 +85,42 @@ async fn an_unfinished_job_finishes_after_a_restart(_: World) {
     let world = World::new(Endpoint::plain(first.url())).await;
     let path = world.path("batch/v1", "jobs");
     world.post(&path, &job("j")).await.ok();
-    world.until(&format!("{path}/j"), |r| r.body["status"]["active"] == 1).await;
+    world
+        .until(&format!("{path}/j"), |r| r.body["status"]["active"] == 1)
+        .await;
     first.shutdown().await;
     let second = server(&file).await;
     let again = World::new(Endpoint::plain(second.url())).await;
-    again.until(&format!("{path}/j"), |r| r.body["status"]["succeeded"] == 1).await;
+    again
+        .until(&format!("{path}/j"), |r| r.body["status"]["succeeded"] == 1)
+        .await;
 }
 
 async fn a_damaged_state_file_is_refused(_: World) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("state.json");
-    for damage in ["", "{\"format\":\"kubesim/1\",\"rev", "[]", "{\"format\":\"other\"}"] {
+    for damage in [
+        "",
+        "{\"format\":\"kubesim/1\",\"rev",
+        "[]",
+        "{\"format\":\"other\"}",
+    ] {
         std::fs::write(&file, damage).unwrap();
-        let error = Server::start(Options { state_file: Some(file.clone()), ..Options::default() }).await.unwrap_err();
-        assert!(matches!(error, StartError::DamagedState { .. }), "{error:?}");
+        let error = Server::start(Options {
+            state_file: Some(file.clone()),
+            ..Options::default()
+        })
+        .await
+        .unwrap_err();
+        assert!(
+            matches!(error, StartError::DamagedState { .. }),
+            "{error:?}"
+        );
         let text = error.to_string();
-        assert!(text.contains("state.json") && text.contains("move it away"), "{text}");
+        assert!(
+            text.contains("state.json") && text.contains("move it away"),
+            "{text}"
+        );
     }
 }
 
@@ -100,13 +129,19 @@ async fn the_state_file_is_private(_: World) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("state.json");
     server(&file).await.shutdown().await;
-    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
 }
 
 async fn a_taken_port_is_named(_: World) {
     let first = Server::start(Options::default()).await.unwrap();
     let address = first.url().trim_start_matches("http://").to_owned();
-    let options = Options { listen: address.parse().unwrap(), ..Options::default() };
+    let options = Options {
+        listen: address.parse().unwrap(),
+        ..Options::default()
+    };
     let error = Server::start(options).await.unwrap_err();
     assert!(matches!(error, StartError::Listen { .. }));
     assert!(error.to_string().contains(&address), "{error}");
@@ -124,7 +159,12 @@ async fn a_version_before_the_restart_is_expired(_: World) {
     let second = server(&file).await;
     let again = World::new(Endpoint::plain(second.url())).await;
     let version = created["metadata"]["resourceVersion"].as_str().unwrap();
-    let mut watch = again.watch(&format!("{}?watch=1&resourceVersion={version}", world.maps())).await;
+    let mut watch = again
+        .watch(&format!(
+            "{}?watch=1&resourceVersion={version}",
+            world.maps()
+        ))
+        .await;
     let event = watch.next().await.unwrap();
     assert_eq!(event["object"]["code"], 410);
 }

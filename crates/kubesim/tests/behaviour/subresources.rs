@@ -37,16 +37,26 @@ async fn status_is_not_written_by_the_main_endpoint(world: World) {
 async fn the_status_endpoint_writes_only_status(world: World) {
     let path = world.path("batch/v1", "jobs");
     world.post(&path, &still_job("j")).await.ok();
-    let patch = json!({"status": {"ready": 1}, "spec": {"backoffLimit": 1}});
-    let patched = world.patch(&format!("{path}/j/status"), MERGE, &patch).await.ok();
-    assert_eq!(patched["status"]["ready"], 1);
+    let patch = json!({"status": {"failed": 1}, "spec": {"backoffLimit": 1}});
+    let patched = world
+        .patch(&format!("{path}/j/status"), MERGE, &patch)
+        .await
+        .ok();
+    assert_eq!(patched["status"]["failed"], 1);
     assert_eq!(patched["spec"]["backoffLimit"], 6);
 }
 
 async fn a_status_change_keeps_the_generation(world: World) {
     let path = world.path("batch/v1", "jobs");
     world.post(&path, &still_job("j")).await.ok();
-    let patched = world.patch(&format!("{path}/j/status"), MERGE, &json!({"status": {"ready": 1}})).await.ok();
+    let patched = world
+        .patch(
+            &format!("{path}/j/status"),
+            MERGE,
+            &json!({"status": {"failed": 1}}),
+        )
+        .await
+        .ok();
     assert_eq!(patched["metadata"]["generation"], 1);
 }
 
@@ -54,7 +64,10 @@ async fn a_status_write_records_the_subresource(world: World) {
     let path = world.path("batch/v1", "jobs");
     world.post(&path, &still_job("j")).await.ok();
     let endpoint = format!("{path}/j/status?fieldManager=kubelet");
-    let patched = world.patch(&endpoint, MERGE, &json!({"status": {"ready": 1}})).await.ok();
+    let patched = world
+        .patch(&endpoint, MERGE, &json!({"status": {"failed": 1}}))
+        .await
+        .ok();
     let entry = crate::world::managed(&patched, "kubelet", "Update").expect("an entry");
     assert_eq!(entry["subresource"], "status");
 }
@@ -63,22 +76,54 @@ async fn scale_reads_and_writes_replicas(world: World) {
     let path = world.path("apps/v1", "deployments");
     world.post(&path, &deployment("d")).await.ok();
     let scale = world.get(&format!("{path}/d/scale")).await.ok();
-    assert_eq!((scale["kind"].as_str(), scale["apiVersion"].as_str()), (Some("Scale"), Some("autoscaling/v1")));
+    assert_eq!(
+        (scale["kind"].as_str(), scale["apiVersion"].as_str()),
+        (Some("Scale"), Some("autoscaling/v1"))
+    );
     assert_eq!(scale["spec"]["replicas"], 1);
     assert_eq!(scale["status"]["selector"], "app=d");
-    let scaled = world.patch(&format!("{path}/d/scale"), MERGE, &json!({"spec": {"replicas": 2}})).await.ok();
+    let scaled = world
+        .patch(
+            &format!("{path}/d/scale"),
+            MERGE,
+            &json!({"spec": {"replicas": 2}}),
+        )
+        .await
+        .ok();
     assert_eq!(scaled["spec"]["replicas"], 2);
     let object = world.get(&format!("{path}/d")).await.ok();
-    assert_eq!((&object["spec"]["replicas"], &object["metadata"]["generation"]), (&json!(2), &json!(2)));
-    world.patch(&format!("{path}/d/scale"), MERGE, &json!({"spec": {"replicas": -1}})).await.refused(422, "Invalid");
+    assert_eq!(
+        (
+            &object["spec"]["replicas"],
+            &object["metadata"]["generation"]
+        ),
+        (&json!(2), &json!(2))
+    );
+    world
+        .patch(
+            &format!("{path}/d/scale"),
+            MERGE,
+            &json!({"spec": {"replicas": -1}}),
+        )
+        .await
+        .refused(422, "Invalid");
 }
 
 async fn a_kind_without_status_has_no_status_endpoint(world: World) {
     world.create_map("a", json!({})).await;
-    assert_eq!(world.get(&format!("{}/status", world.map("a"))).await.code, 404);
+    assert_eq!(
+        world.get(&format!("{}/status", world.map("a"))).await.code,
+        404
+    );
 }
 
 async fn an_unknown_subresource_is_not_found(world: World) {
     world.create_map("a", json!({})).await;
-    assert_eq!(world.get(&format!("{}/whatever", world.map("a"))).await.code, 404);
+    assert_eq!(
+        world
+            .get(&format!("{}/whatever", world.map("a")))
+            .await
+            .code,
+        404
+    );
 }

@@ -28,7 +28,10 @@ fn steered(mut object: Value, annotations: Value) -> Value {
 }
 
 fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
-    object["status"]["conditions"].as_array()?.iter().find(|c| c["type"] == kind && c["status"] == "True")
+    object["status"]["conditions"]
+        .as_array()?
+        .iter()
+        .find(|c| c["type"] == kind && c["status"] == "True")
 }
 
 fn holds(kind: &'static str) -> impl Fn(&Reply) -> bool {
@@ -45,38 +48,58 @@ async fn a_job_completes(world: World) {
     let path = run(&world, &job("j")).await;
     let done = world.until(&path, holds("Complete")).await.body;
     let status = &done["status"];
-    assert_eq!((&status["succeeded"], &status["ready"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&status["succeeded"], &status["ready"]),
+        (&json!(1), &json!(0))
+    );
     assert!(status["startTime"].is_string() && status["completionTime"].is_string());
     assert!(condition(&done, "SuccessCriteriaMet").is_some());
-    assert_eq!(condition(&done, "Complete").unwrap()["reason"], "CompletionsReached");
+    assert_eq!(
+        condition(&done, "Complete").unwrap()["reason"],
+        "CompletionsReached"
+    );
     assert!(status.get("active").is_none() && status.get("failed").is_none());
     assert_eq!(status["uncountedTerminatedPods"], json!({}));
 }
 
 async fn a_job_fails_when_told_to(world: World) {
-    let object = steered(job("j"), json!({
-        "kubesim.hyperfleet.io/outcome": "fail", "kubesim.hyperfleet.io/after": "50ms",
-        "kubesim.hyperfleet.io/message": "no quota left",
-    }));
+    let object = steered(
+        job("j"),
+        json!({
+            "kubesim.hyperfleet.io/outcome": "fail", "kubesim.hyperfleet.io/after": "50ms",
+            "kubesim.hyperfleet.io/message": "no quota left",
+        }),
+    );
     let path = run(&world, &object).await;
     let done = world.until(&path, holds("Failed")).await.body;
     let failed = condition(&done, "Failed").unwrap();
-    assert_eq!((&failed["reason"], &failed["message"]), (&json!("BackoffLimitExceeded"), &json!("no quota left")));
+    assert_eq!(
+        (&failed["reason"], &failed["message"]),
+        (&json!("BackoffLimitExceeded"), &json!("no quota left"))
+    );
     assert!(condition(&done, "FailureTarget").is_some());
     assert!(done["status"].get("completionTime").is_none());
     let pods = world.get(&world.path("v1", "pods")).await.ok();
     let state = &pods["items"][0]["status"]["containerStatuses"][0]["state"]["terminated"];
-    assert_eq!((&state["exitCode"], &state["message"]), (&json!(1), &json!("no quota left")));
+    assert_eq!(
+        (&state["exitCode"], &state["message"]),
+        (&json!(1), &json!("no quota left"))
+    );
 }
 
 async fn a_job_told_to_hang_hangs_until_its_deadline(world: World) {
     let mut object = steered(job("j"), json!({"kubesim.hyperfleet.io/outcome": "hang"}));
     object["spec"]["activeDeadlineSeconds"] = 1.into();
     let path = run(&world, &object).await;
-    let active = world.until(&path, |r| r.body["status"]["active"] == 1).await;
+    let active = world
+        .until(&path, |r| r.body["status"]["active"] == 1)
+        .await;
     assert!(condition(&active.body, "Failed").is_none());
     let done = world.until(&path, holds("Failed")).await.body;
-    assert_eq!(condition(&done, "Failed").unwrap()["reason"], "DeadlineExceeded");
+    assert_eq!(
+        condition(&done, "Failed").unwrap()["reason"],
+        "DeadlineExceeded"
+    );
 }
 
 async fn a_jobs_pods_belong_to_it(world: World) {
@@ -86,11 +109,20 @@ async fn a_jobs_pods_belong_to_it(world: World) {
     let path = run(&world, &object).await;
     let done = world.until(&path, holds("Complete")).await.body;
     assert_eq!(done["status"]["succeeded"], 2);
-    let pods = world.get(&format!("{}?labelSelector=job-name%3Dj", world.path("v1", "pods"))).await.ok();
+    let pods = world
+        .get(&format!(
+            "{}?labelSelector=job-name%3Dj",
+            world.path("v1", "pods")
+        ))
+        .await
+        .ok();
     assert_eq!(pods["items"].as_array().map(Vec::len), Some(2));
     for pod in pods["items"].as_array().unwrap() {
         assert_eq!(pod["status"]["phase"], "Succeeded");
-        assert_eq!(pod["metadata"]["ownerReferences"][0]["uid"], done["metadata"]["uid"]);
+        assert_eq!(
+            pod["metadata"]["ownerReferences"][0]["uid"],
+            done["metadata"]["uid"]
+        );
         assert_eq!(pod["metadata"]["ownerReferences"][0]["controller"], true);
     }
 }
@@ -100,7 +132,9 @@ async fn a_finished_job_expires(world: World) {
     object["spec"]["ttlSecondsAfterFinished"] = 0.into();
     let path = run(&world, &object).await;
     world.gone(&path).await;
-    world.until(&world.path("v1", "pods"), |r| names(&r.body).is_empty()).await;
+    world
+        .until(&world.path("v1", "pods"), |r| names(&r.body).is_empty())
+        .await;
 }
 
 async fn a_suspended_job_starts_when_resumed(world: World) {
@@ -109,7 +143,10 @@ async fn a_suspended_job_starts_when_resumed(world: World) {
     let path = run(&world, &object).await;
     let suspended = world.until(&path, holds("Suspended")).await.body;
     assert!(suspended["status"].get("startTime").is_none());
-    world.patch(&path, MERGE, &json!({"spec": {"suspend": false}})).await.ok();
+    world
+        .patch(&path, MERGE, &json!({"spec": {"suspend": false}}))
+        .await
+        .ok();
     world.until(&path, holds("Complete")).await;
 }
 
@@ -123,7 +160,14 @@ fn rolled_out(replicas: i64) -> impl Fn(&Reply) -> bool {
     move |reply| {
         let (status, generation) = (&reply.body["status"], &reply.body["metadata"]["generation"]);
         status["observedGeneration"] == *generation
-            && ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"].iter().all(|f| status[*f] == replicas)
+            && [
+                "replicas",
+                "updatedReplicas",
+                "readyReplicas",
+                "availableReplicas",
+            ]
+            .iter()
+            .all(|f| status[*f] == replicas)
     }
 }
 
@@ -131,18 +175,38 @@ async fn a_deployment_rolls_out(world: World) {
     let mut object = deployment("d");
     object["spec"]["replicas"] = 2.into();
     let path = deploy(&world, &object).await;
-    let starting = world.until(&path, |r| r.body["status"]["unavailableReplicas"] == 2).await.body;
+    let starting = world
+        .until(&path, |r| r.body["status"]["unavailableReplicas"] == 2)
+        .await
+        .body;
     assert!(condition(&starting, "Available").is_none());
     let done = world.until(&path, rolled_out(2)).await.body;
-    assert_eq!(condition(&done, "Available").unwrap()["reason"], "MinimumReplicasAvailable");
-    assert_eq!(condition(&done, "Progressing").unwrap()["reason"], "NewReplicaSetAvailable");
+    assert_eq!(
+        condition(&done, "Available").unwrap()["reason"],
+        "MinimumReplicasAvailable"
+    );
+    assert_eq!(
+        condition(&done, "Progressing").unwrap()["reason"],
+        "NewReplicaSetAvailable"
+    );
     let sets = world.get(&world.path("apps/v1", "replicasets")).await.ok();
-    assert_eq!(sets["items"][0]["metadata"]["ownerReferences"][0]["uid"], done["metadata"]["uid"]);
+    assert_eq!(
+        sets["items"][0]["metadata"]["ownerReferences"][0]["uid"],
+        done["metadata"]["uid"]
+    );
     let pods = world.get(&world.path("v1", "pods")).await.ok();
     assert_eq!(pods["items"].as_array().map(Vec::len), Some(2));
-    assert_eq!(pods["items"][0]["metadata"]["ownerReferences"][0]["kind"], "ReplicaSet");
-    world.patch(&path, MERGE, &json!({"spec": {"replicas": 0}})).await.ok();
-    world.until(&world.path("v1", "pods"), |r| names(&r.body).is_empty()).await;
+    assert_eq!(
+        pods["items"][0]["metadata"]["ownerReferences"][0]["kind"],
+        "ReplicaSet"
+    );
+    world
+        .patch(&path, MERGE, &json!({"spec": {"replicas": 0}}))
+        .await
+        .ok();
+    world
+        .until(&world.path("v1", "pods"), |r| names(&r.body).is_empty())
+        .await;
 }
 
 async fn a_new_image_makes_a_new_replica_set(world: World) {
@@ -150,19 +214,45 @@ async fn a_new_image_makes_a_new_replica_set(world: World) {
     world.until(&path, rolled_out(1)).await;
     let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox:2"}]}}}});
     world.patch(&path, MERGE, &patch).await.ok();
-    world.until(&path, |r| r.body["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2" && rolled_out(1)(r)).await;
-    let pods = world.until(&world.path("v1", "pods"), |r| names(&r.body).len() == 1).await.body;
-    assert_eq!(pods["items"][0]["spec"]["containers"][0]["image"], "busybox:2");
-    assert_eq!(names(&world.get(&world.path("apps/v1", "replicasets")).await.ok()).len(), 2);
+    world
+        .until(&path, |r| {
+            r.body["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2"
+                && rolled_out(1)(r)
+        })
+        .await;
+    let pods = world
+        .until(&world.path("v1", "pods"), |r| names(&r.body).len() == 1)
+        .await
+        .body;
+    assert_eq!(
+        pods["items"][0]["spec"]["containers"][0]["image"],
+        "busybox:2"
+    );
+    assert_eq!(
+        names(&world.get(&world.path("apps/v1", "replicasets")).await.ok()).len(),
+        2
+    );
 }
 
 async fn a_failing_deployment_says_so(world: World) {
-    let object = steered(deployment("d"), json!({"kubesim.hyperfleet.io/outcome": "fail"}));
+    let object = steered(
+        deployment("d"),
+        json!({"kubesim.hyperfleet.io/outcome": "fail"}),
+    );
     let path = deploy(&world, &object).await;
-    world.until(&path, |r| {
-        r.body["status"]["conditions"].as_array().is_some_and(|c| c.iter().any(|c| c["reason"] == "ProgressDeadlineExceeded"))
-    }).await;
-    let pods = world.until(&world.path("v1", "pods"), |r| r.body["items"][0]["status"]["containerStatuses"].is_array()).await.body;
+    world
+        .until(&path, |r| {
+            r.body["status"]["conditions"]
+                .as_array()
+                .is_some_and(|c| c.iter().any(|c| c["reason"] == "ProgressDeadlineExceeded"))
+        })
+        .await;
+    let pods = world
+        .until(&world.path("v1", "pods"), |r| {
+            r.body["items"][0]["status"]["containerStatuses"].is_array()
+        })
+        .await
+        .body;
     let waiting = &pods["items"][0]["status"]["containerStatuses"][0]["state"]["waiting"];
     assert_eq!(waiting["reason"], "CrashLoopBackOff");
 }
@@ -174,8 +264,15 @@ async fn a_stateful_set_names_its_pods_in_order(world: World) {
     object["spec"]["serviceName"] = "s".into();
     let path = world.path("apps/v1", "statefulsets");
     world.post(&path, &object).await.ok();
-    world.until(&format!("{path}/s"), |r| r.body["status"]["readyReplicas"] == 2).await;
-    assert_eq!(names(&world.get(&world.path("v1", "pods")).await.ok()), ["s-0", "s-1"]);
+    world
+        .until(&format!("{path}/s"), |r| {
+            r.body["status"]["readyReplicas"] == 2
+        })
+        .await;
+    assert_eq!(
+        names(&world.get(&world.path("v1", "pods")).await.ok()),
+        ["s-0", "s-1"]
+    );
 }
 
 async fn a_deleted_pod_of_a_deployment_comes_back(world: World) {
@@ -184,27 +281,40 @@ async fn a_deleted_pod_of_a_deployment_comes_back(world: World) {
     let pods = world.path("v1", "pods");
     let first = names(&world.get(&pods).await.ok())[0].clone();
     world.delete(&format!("{pods}/{first}")).await.ok();
-    world.until(&pods, |r| names(&r.body).len() == 1 && names(&r.body)[0] != first).await;
+    world
+        .until(&pods, |r| {
+            names(&r.body).len() == 1 && names(&r.body)[0] != first
+        })
+        .await;
     world.until(&path, rolled_out(1)).await;
 }
 
 async fn deleting_a_deployment_takes_its_pods(world: World) {
     let path = deploy(&world, &deployment("d")).await;
     world.until(&path, rolled_out(1)).await;
-    world.delete_with(&path, &json!({"propagationPolicy": "Foreground"})).await.ok();
+    world
+        .delete_with(&path, &json!({"propagationPolicy": "Foreground"}))
+        .await
+        .ok();
     world.gone(&path).await;
     assert!(names(&world.get(&world.path("v1", "pods")).await.ok()).is_empty());
 }
 
 async fn a_bare_pod_runs(world: World) {
-    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "b"}]}});
+    let pod =
+        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "b"}]}});
     world.post(&world.path("v1", "pods"), &pod).await.ok();
-    world.until(&world.path("v1", "pods/p"), |r| r.body["status"]["phase"] == "Running").await;
+    world
+        .until(&world.path("v1", "pods/p"), |r| {
+            r.body["status"]["phase"] == "Running"
+        })
+        .await;
 }
 
 async fn the_outcome_can_be_set_on_the_template(world: World) {
     let mut object = job("j");
-    object["spec"]["template"]["metadata"] = json!({"annotations": {"kubesim.hyperfleet.io/outcome": "fail"}});
+    object["spec"]["template"]["metadata"] =
+        json!({"annotations": {"kubesim.hyperfleet.io/outcome": "fail"}});
     let path = run(&world, &object).await;
     world.until(&path, holds("Failed")).await;
 }

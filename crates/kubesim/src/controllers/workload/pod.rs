@@ -24,25 +24,23 @@ pub(super) fn reconcile(reaction: &mut Reaction<'_>, uid: &str) {
     }
     let created = meta::parse_time(meta::text(&pod, "/metadata/creationTimestamp"));
     let outcome = steering::outcome(&pod);
-    match meta::text(&pod, "/status/phase") {
-        "Pending" if outcome != Outcome::Hang && !is_crashing(&pod) => {
-            if !reaction.timers.is_armed(uid, Purpose::Ready) {
-                let delay = steering::after(&pod, reaction.options.rollout_duration);
-                reaction
-                    .timers
-                    .arm(uid, Purpose::Ready, after(created, delay));
-            }
-        }
-        "Running" if finishes(&pod) => {
-            if !reaction.timers.is_armed(uid, Purpose::Finish) {
-                let started = meta::parse_time(meta::text(&pod, "/status/startTime"));
-                let delay = steering::after(&pod, reaction.options.job_duration);
-                reaction
-                    .timers
-                    .arm(uid, Purpose::Finish, after(started, delay));
-            }
-        }
-        _ => {}
+    let armed = |purpose| reaction.timers.is_armed(uid, purpose);
+    let phase = meta::text(&pod, "/status/phase");
+    if phase == "Pending"
+        && outcome != Outcome::Hang
+        && !is_crashing(&pod)
+        && !armed(Purpose::Ready)
+    {
+        let delay = steering::after(&pod, reaction.options.rollout_duration);
+        reaction
+            .timers
+            .arm(uid, Purpose::Ready, after(created, delay));
+    } else if phase == "Running" && finishes(&pod) && !armed(Purpose::Finish) {
+        let started = meta::parse_time(meta::text(&pod, "/status/startTime"));
+        let delay = steering::after(&pod, reaction.options.job_duration);
+        reaction
+            .timers
+            .arm(uid, Purpose::Finish, after(started, delay));
     }
 }
 
