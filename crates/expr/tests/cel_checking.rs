@@ -280,11 +280,9 @@ fn variables_of_macros_are_known_only_inside() {
 
 #[test]
 fn a_comparison_with_an_optional_is_refused() {
-    assert!(
-        problem("resources.?phase == 'x'")
-            .1
-            .contains("optional with string")
-    );
+    let (_, message, help) = problem("resources.?phase == 'x'");
+    assert!(message.contains("optional with string"), "{message}");
+    assert_eq!(help, "unwrap the value: resources.?phase.orValue(…)");
 }
 
 #[test]

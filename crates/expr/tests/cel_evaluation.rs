@@ -243,6 +243,25 @@ fn a_later_binding_of_the_same_name_wins() {
 }
 
 #[test]
+fn a_variable_called_like_a_type_wins_over_the_type() {
+    let data = json!("x");
+    let program = Environment::unchecked()
+        .compile("type == 'x' && int == type(1)")
+        .unwrap();
+    assert_eq!(
+        program.evaluate_bool(&Bindings::new(now()).bind("type", &data)),
+        Ok(true)
+    );
+    assert_eq!(program.references().count(), 0);
+    let declared = Environment::standard().with_variables([("type", Type::String)]);
+    let program = declared.compile("type == 'x'").unwrap();
+    assert_eq!(
+        program.evaluate_bool(&Bindings::new(now()).bind("type", &data)),
+        Ok(true)
+    );
+}
+
+#[test]
 fn values_outlive_the_bindings_but_borrow_the_data() {
     let data = json!({"a": {"b": "text"}});
     let program = Environment::unchecked().compile("x.a.b").unwrap();

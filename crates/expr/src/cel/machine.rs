@@ -58,6 +58,10 @@ impl<'a, 'b> Machine<'a, 'b> {
         match &node.kind {
             Kind::Constant(value) => Ok(borrow(value)),
             Kind::Variable(index) => self.variable(*index, node.span),
+            Kind::TypeName(t) => {
+                let variable = self.bindings.get(t.name());
+                Ok(variable.cloned().unwrap_or(Value::Type(*t)))
+            }
             Kind::Local(slot) => Ok(self.locals[*slot as usize].clone()),
             Kind::Select(operand, field, access) => self.select(node, operand, field, *access),
             Kind::Present(operand, field) => self.present(operand, field, node.span),
@@ -160,11 +164,18 @@ impl<'a, 'b> Machine<'a, 'b> {
         match &node.kind {
             Kind::Builtin(builtin, _) => (builtin.run)(&mut self.meter, args)
                 .map_err(|fault| self.fault(fault, node.span, builtin.name, args)),
-            Kind::Host(function, _) => (function.body)(&Call {
-                args,
-                bindings: self.bindings,
-            })
-            .map_err(|e| at(Box::new(e), node.span)),
+            Kind::Host(function, _) => {
+                // The closure cannot pay for itself, so it pays by what it is given.
+                let items: usize = args.iter().map(items_len).sum();
+                self.meter
+                    .charge(items as u64)
+                    .map_err(|e| at(e, node.span))?;
+                let call = Call {
+                    args,
+                    bindings: self.bindings,
+                };
+                (function.body)(&call).map_err(|e| at(Box::new(e), node.span))
+            }
             _ => Err(error(
                 ErrorKind::UndeclaredName,
                 node.span,
@@ -234,6 +245,14 @@ pub(crate) fn text_len(value: &Value<'_>) -> usize {
     match value {
         Value::String(s) => s.as_str().len(),
         Value::Bytes(b) => b.len(),
+        _ => 0,
+    }
+}
+
+fn items_len(value: &Value<'_>) -> usize {
+    match value {
+        Value::List(list) => list.len(),
+        Value::Map(map) => map.len(),
         _ => 0,
     }
 }

@@ -8,6 +8,7 @@ use super::function::Function;
 use super::library::Builtin;
 use super::pattern::Pattern;
 use super::span::Span;
+use super::typing::Type;
 use super::value::Value;
 
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) enum Kind {
     Constant(Value<'static>),
     /// Index into the program's references.
     Variable(u32),
+    /// A type's name where names are open: a variable that is called so wins.
+    TypeName(Type),
     /// Slot of a comprehension or `cel.bind` variable.
     Local(u32),
     Select(Box<Node>, Box<str>, Access),

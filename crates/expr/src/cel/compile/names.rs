@@ -38,7 +38,12 @@ impl Compiler<'_> {
                 }
             }
             if let Some(ty) = Type::named(&name) {
-                let root = self.typed(span, Kind::Constant(Value::Type(ty)), Type::Type);
+                let root = match self.env.check {
+                    Check::All => self.typed(span, Kind::Constant(Value::Type(ty)), Type::Type),
+                    Check::OpenNames | Check::Syntax => {
+                        self.typed(span, Kind::TypeName(ty), Type::Dyn)
+                    }
+                };
                 return self.fields(root, &parts[taken..]);
             }
         }

@@ -62,6 +62,8 @@ impl Compiler<'_> {
         };
         let text = |t: &Typed| self.text(t.node.span);
         let help = match (op, a, b) {
+            (_, Type::Optional, _) => Some(format!("unwrap the value: {}.orValue(…)", text(left))),
+            (_, _, Type::Optional) => Some(format!("unwrap the value: {}.orValue(…)", text(right))),
             (BinaryOp::In, _, Type::String) => Some(format!(
                 "for a substring write {}.contains({})",
                 text(right),
