@@ -244,6 +244,8 @@ fn endless_work_deep_recursion_and_huge_texts_hit_a_limit() {
         "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}{{ $d }}",
         "{{ $d := dict }}{{ range 60 }}{{ $d = dict \"a\" $d \"b\" $d }}{{ end }}{{ toJson $d }}",
         "{{ $l := list }}{{ range 100000 }}{{ $l = list $l }}{{ end }}{{ $l }}",
+        "{{ define \"r\" }}{{ if . }}{{ if . }}{{ if . }}{{ if . }}{{ if . }}{{ if . }}{{ if . }}{{ if . }}{{ template \"r\" . }}{{ end }}{{ end }}{{ end }}{{ end }}{{ end }}{{ end }}{{ end }}{{ end }}{{ end }}{{ template \"r\" 1 }}",
+        "{{ define \"r\" }}{{ print (print (print (print (include \"r\" .)))) }}{{ end }}{{ template \"r\" 1 }}",
         "{{ regexReplaceAll \"\" (repeat 1000000 \"a\") (repeat 1000000 \"b\") }}",
     ] {
         let error = render(text, &json!({})).unwrap_err();
@@ -252,8 +254,22 @@ fn endless_work_deep_recursion_and_huge_texts_hit_a_limit() {
 }
 
 #[test]
+fn a_very_long_pipeline_is_refused_and_a_long_one_renders() {
+    let pipeline = |stages: usize| format!("{{{{ 1{} }}}}", " | print".repeat(stages));
+    assert_eq!(render(&pipeline(150), &json!({})).unwrap(), "1");
+    assert!(
+        parse_error(&pipeline(10_000))
+            .message
+            .contains("inside each other")
+    );
+    let nested = format!("{{{{ {}1{} }}}}", "(print ".repeat(90), ")".repeat(90));
+    assert_eq!(render(&nested, &json!({})).unwrap(), "1");
+    assert!(Template::parse("t", &"{{ if . }}".repeat(10_000)).is_err());
+}
+
+#[test]
 fn a_deeply_nested_value_is_dropped_without_recursion() {
-    let text = "{{ $l := list }}{{ range 400000 }}{{ $l = list $l }}{{ end }}ok";
+    let text = "{{ $l := list }}{{ range 100000 }}{{ $l = list $l }}{{ end }}ok";
     assert_eq!(render(text, &json!({})).unwrap(), "ok");
 }
 

@@ -64,6 +64,23 @@ impl Writer {
         self.out.push(')');
     }
 
+    /// `a || b || c` without inner parentheses: CEL limits their nesting.
+    fn chain(&mut self, operator: Operator, left: &Expr, right: &Expr, element: Option<usize>) {
+        match &left.kind {
+            Kind::Binary {
+                operator: inner,
+                left: a,
+                right: b,
+            } if *inner == operator => self.chain(operator, a, b, element),
+            _ => self.element(left, element),
+        }
+        self.out.push_str(match operator {
+            Operator::Or => " || ",
+            _ => " && ",
+        });
+        self.element(right, element);
+    }
+
     fn method(&mut self, receiver: &Expr, name: &str, arg: &Expr, element: Option<usize>) {
         self.out.push('(');
         self.element(receiver, element);
@@ -137,8 +154,11 @@ impl Writer {
 
     fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr, element: Option<usize>) {
         match operator {
-            Operator::Or => self.infix(left, "||", right, element),
-            Operator::And => self.infix(left, "&&", right, element),
+            Operator::Or | Operator::And => {
+                self.out.push('(');
+                self.chain(operator, left, right, element);
+                self.out.push(')');
+            }
             Operator::Equal => self.infix(left, "==", right, element),
             Operator::NotEqual => self.infix(left, "!=", right, element),
             Operator::Contains => self.method(left, "contains", right, element),

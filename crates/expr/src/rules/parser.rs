@@ -8,6 +8,8 @@ use crate::cel::Problem;
 
 /// Parentheses, closures and operators inside each other.
 const MAX_NESTING: usize = 60;
+/// Operators and accesses of one rule: each is a call around another.
+const MAX_LINKS: usize = 500;
 /// Longer texts are no rules.
 const MAX_LENGTH: usize = 16 * 1024;
 
@@ -26,6 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, Problem> {
         at: 0,
         closures: 0,
         nesting: 0,
+        links: 0,
     };
     if parser.peek() == &Token::End {
         return Err(problem(0..0, "the rule is empty"));
@@ -43,6 +46,7 @@ struct Parser {
     /// How many closures surround this place: `#` and `.field` need one.
     closures: usize,
     nesting: usize,
+    links: usize,
 }
 
 /// Binding strength of a binary operator, and whether it groups to the right.
@@ -117,6 +121,17 @@ impl Parser {
         problem(self.span(), message)
     }
 
+    fn link(&mut self) -> Result<(), Problem> {
+        self.links += 1;
+        match self.links > MAX_LINKS {
+            true => Err(problem(
+                self.span(),
+                format!("the rule has more than {MAX_LINKS} operators"),
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn nested<T>(
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<T, Problem>,
@@ -135,6 +150,7 @@ impl Parser {
         self.nested(|p| {
             let mut expr = p.operators(0)?;
             while p.eat("|") {
+                p.link()?;
                 expr = p.piped(expr)?;
             }
             if !p.eat("?") {
@@ -183,6 +199,7 @@ impl Parser {
                 return Ok(left);
             };
             self.at += 1;
+            self.link()?;
             let right =
                 self.nested(|p| p.operators(if right_first { strength } else { strength + 1 }))?;
             let span = left.span.start..right.span.end;
@@ -243,6 +260,7 @@ impl Parser {
             } else {
                 return Ok(base);
             };
+            self.link()?;
             let span = base.span.start..self.before();
             let (base_box, key) = (Box::new(base), Box::new(key));
             base = Expr {

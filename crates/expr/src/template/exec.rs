@@ -30,8 +30,14 @@ pub(super) struct Executor<'c, 'a> {
     slots: Vec<Value<'a>>,
     base: usize,
     depth: usize,
+    /// Nested blocks and calls, which take stack.
+    level: usize,
     out: String,
 }
+
+/// Deepest nesting of blocks and calls over all active templates: what a thread
+/// of 2 MiB bears in a debug build, several times over.
+const MAX_LEVEL: usize = 400;
 
 impl<'c, 'a> Executor<'c, 'a> {
     pub(super) fn new(context: &'c Context<'a>, bodies: &'a [Body], capacity: usize) -> Self {
@@ -41,6 +47,7 @@ impl<'c, 'a> Executor<'c, 'a> {
             slots: Vec::new(),
             base: 0,
             depth: 0,
+            level: 0,
             out: String::with_capacity(capacity),
         }
     }
@@ -89,13 +96,28 @@ impl<'c, 'a> Executor<'c, 'a> {
         Ok(())
     }
 
+    fn enter(&mut self, pos: Pos) -> Step<()> {
+        self.level += 1;
+        if self.level > MAX_LEVEL {
+            return Err(Failure {
+                pos,
+                kind: RenderErrorKind::Limit,
+                message: format!("blocks and calls are nested more than {MAX_LEVEL} deep"),
+            });
+        }
+        Ok(())
+    }
+
     fn nodes(&mut self, nodes: &'a [Node], dot: &Value<'a>) -> Step<Flow> {
+        self.enter(0)?;
         for node in nodes {
             let flow = self.node(node, dot)?;
             if flow != Flow::Next {
+                self.level -= 1;
                 return Ok(flow);
             }
         }
+        self.level -= 1;
         Ok(Flow::Next)
     }
 
@@ -254,7 +276,8 @@ impl<'c, 'a> Executor<'c, 'a> {
     }
 
     fn eval(&mut self, expr: &'a Expr, dot: &Value<'a>) -> Step<Value<'a>> {
-        Ok(match expr {
+        self.enter(expr.pos())?;
+        let value = match expr {
             Expr::Dot => dot.clone(),
             Expr::Slot(slot) => self.slots[self.base + slot].clone(),
             Expr::Nil => Value::Nil,
@@ -316,7 +339,9 @@ impl<'c, 'a> Executor<'c, 'a> {
                 let text = std::mem::replace(&mut self.out, outer);
                 self.context.text(text).map_err(|p| problem(*pos, p))?
             }
-        })
+        };
+        self.level -= 1;
+        Ok(value)
     }
 
     fn args(&mut self, args: &'a [Expr], dot: &Value<'a>) -> Step<Vec<Value<'a>>> {

@@ -14,6 +14,8 @@ use scope::Scope;
 
 /// Nested control structures and parentheses; the parser recurses on them.
 const MAX_NESTING: usize = 100;
+/// Pipeline stages and parentheses of one action: each is a call inside another.
+const MAX_LINKS: usize = 200;
 
 /// The template itself is body 0, each `define` or `block` one more.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub(super) fn parse(name: &str, source: &str) -> Result<Parsed, TemplateError> {
         tokens: tokenize(name, source)?,
         at: 0,
         nesting: 0,
+        links: 0,
         scope: Scope::default(),
         bodies: vec![None],
         names: HashMap::new(),
@@ -48,6 +51,7 @@ struct Parser<'s> {
     tokens: Vec<Token<'s>>,
     at: usize,
     nesting: usize,
+    links: usize,
     scope: Scope<'s>,
     bodies: Vec<Option<Body>>,
     /// Named templates and where each was first mentioned.

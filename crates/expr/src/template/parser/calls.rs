@@ -4,7 +4,7 @@
 
 use regex::RegexBuilder;
 
-use super::{Base, Expr, Kind, Parser, Pipeline, Pos};
+use super::{Base, Expr, Kind, MAX_LINKS, Parser, Pipeline, Pos};
 use crate::template::TemplateError;
 use crate::template::functions::{self, PATTERN_SIZE, Style};
 
@@ -26,6 +26,9 @@ impl<'s> Parser<'s> {
     ) -> Result<Pipeline, TemplateError> {
         self.skip_space();
         let at = self.peek().at;
+        if context != "parenthesis" {
+            self.links = 0;
+        }
         let (names, declares) = self.declaration(context)?;
         let mut slots = Vec::new();
         // A declared range variable is visible in the body only; others are set
@@ -43,6 +46,10 @@ impl<'s> Parser<'s> {
                 return self.error(token.at, format!("the {context} is not finished"));
             }
             stage += 1;
+            self.links += 1;
+            if self.links > MAX_LINKS {
+                return self.error(at, format!("more than {MAX_LINKS} calls inside each other"));
+            }
             expr = Some(self.command(stage, expr)?);
         }
         let Some(expr) = expr else {
