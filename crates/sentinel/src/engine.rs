@@ -315,8 +315,7 @@ impl Engine {
         let next = self.table.next_due().into_iter().chain(waiting).min();
         next.map_or(LONGEST_SLEEP, |at| {
             let left = (at - self.clock.now()).to_std().unwrap_or_default();
-            // Sleeps end at whole milliseconds; waking just before the moment would spin.
-            (left + Duration::from_millis(1)).min(LONGEST_SLEEP)
+            left.min(LONGEST_SLEEP)
         })
     }
 }
