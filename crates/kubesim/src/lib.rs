@@ -27,6 +27,7 @@ mod options;
 mod ownership;
 mod patch;
 mod persist;
+mod protobuf;
 mod query;
 mod schema;
 mod selector;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cluster::PatchKind;
 use crate::failure::Failure;
+use crate::protobuf;
 
 /// What kube-apiserver takes.
 const LIMIT: usize = 3 * 1024 * 1024;
@@ -50,9 +51,12 @@ pub(super) fn object(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, Failure
     match media_type(headers).as_str() {
         "" | "application/json" | "*/*" => json(bytes),
         "application/yaml" => yaml(bytes),
+        "application/vnd.kubernetes.protobuf" => protobuf::decode(bytes)
+            .map_err(|why| Failure::bad_request(format!("the request body cannot be read: {why}"))),
         _ => Err(Failure::unsupported_media_type(&[
             "application/json",
             "application/yaml",
+            "application/vnd.kubernetes.protobuf",
         ])),
     }
 }
