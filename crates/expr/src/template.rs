@@ -242,11 +242,13 @@ impl Template {
         let value = executor
             .value(expr, Value::Roots(data))
             .map_err(|failure| self.located(failure))?;
-        match value {
-            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => {}
-            _ => return Ok(Json::String(self.render(data, now)?)),
-        }
-        Ok(context.json(&value).unwrap_or(Json::Null))
+        let json = match &value {
+            Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
+                context.json(&value)
+            }
+            other => context.printed(other).map(Json::String),
+        };
+        json.map_err(|problem| self.located(exec::problem(expr.pos(), problem)))
     }
 
     fn located(&self, failure: Failure) -> RenderError {

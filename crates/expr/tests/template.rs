@@ -378,7 +378,12 @@ fn every_mistake_of_a_structure_is_reported_with_its_place() {
     let value = json!({"a": [{"b/c": "{{ .x "}], "d": "{{ nope }}"});
     let errors = Manifest::parse("job", &value, is_text_place).unwrap_err();
     let paths: Vec<_> = errors.iter().map(|e| e.path.as_str()).collect();
-    assert_eq!(paths, ["/a/*/b~1c", "/d"]);
+    assert_eq!(paths, ["/a/0/b~1c", "/d"]);
+    assert!(
+        errors[1].to_string().starts_with("job/d:1:4: "),
+        "{}",
+        errors[1]
+    );
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! Walks a compiled template and writes its text.
 
-use super::context::{Context, Problem};
+mod failure;
+
+use super::context::Context;
 use super::tree::{Base, Body, Branch, Expr, Node, Pos, Range};
 use super::value::{Text, Value};
 use super::{RenderErrorKind, times};
-
-/// Why rendering stopped, and where.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub pos: Pos,
-    pub kind: RenderErrorKind,
-    pub message: String,
-}
+pub(super) use failure::{Failure, problem};
+use failure::{missing, named, shown};
 
 /// What a list of nodes asks of the loop around it.
 #[derive(PartialEq)]
@@ -388,7 +384,7 @@ impl<'c, 'a> Executor<'c, 'a> {
             }
             match value.get(key) {
                 Some(found) => value = found,
-                None => return Err(self.missing(pos, base, path, i, &value)),
+                None => return Err(missing(pos, base, path, i, &value)),
             }
             if last && !args.is_empty() {
                 let name = shown(base, path);
@@ -400,83 +396,11 @@ impl<'c, 'a> Executor<'c, 'a> {
         }
         Ok(value)
     }
-
-    fn missing(
-        &self,
-        pos: Pos,
-        base: &Base,
-        path: &[Box<str>],
-        at: usize,
-        parent: &Value<'a>,
-    ) -> Failure {
-        let name = shown(base, &path[..=at]);
-        let owner = match (base, at) {
-            (Base::Dot, 0) => ".".to_owned(),
-            (Base::Slot(0), 0) => "$".to_owned(),
-            _ => shown(base, &path[..at]),
-        };
-        if !parent.is_map() {
-            let what = parent.what();
-            return Failure {
-                pos,
-                kind: RenderErrorKind::Value,
-                message: format!(
-                    "{name}: {owner} is {what}, so it has no field {:?}",
-                    path[at]
-                ),
-            };
-        }
-        let keys = parent.keys().unwrap_or_default();
-        let hint = super::nearest(&path[at], keys.iter().map(AsRef::as_ref));
-        Failure {
-            pos,
-            kind: RenderErrorKind::MissingKey { path: name.clone() },
-            message: format!("{name}: {owner} has no key {:?}{hint}", path[at]),
-        }
-    }
-}
-
-/// The path as the author wrote it, as far as that is short.
-fn shown(base: &Base, path: &[Box<str>]) -> String {
-    let mut text = match base {
-        Base::Dot => String::new(),
-        Base::Slot(0) => "$".to_owned(),
-        Base::Slot(_) => "$…".to_owned(),
-        Base::Expr(_) => "(…)".to_owned(),
-    };
-    for key in path {
-        text.push('.');
-        text.push_str(key);
-    }
-    text
-}
-
-fn problem(pos: Pos, problem: Problem) -> Failure {
-    match problem {
-        Problem::Message(message) => Failure {
-            pos,
-            kind: RenderErrorKind::Value,
-            message,
-        },
-        Problem::Limit(message) => Failure {
-            pos,
-            kind: RenderErrorKind::Limit,
-            message,
-        },
-    }
-}
-
-fn named(pos: Pos, name: &str, p: Problem) -> Failure {
-    let mut failure = problem(pos, p);
-    if failure.kind == RenderErrorKind::Value {
-        failure.message = format!("{name}: {}", failure.message);
-    }
-    failure
 }
 
 impl Expr {
     /// Where to point when printing the value fails.
-    fn pos(&self) -> Pos {
+    pub(super) fn pos(&self) -> Pos {
         match self {
             Expr::Field { pos, .. } | Expr::Call { pos, .. } | Expr::Include { pos, .. } => *pos,
             _ => 0,

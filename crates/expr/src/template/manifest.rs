@@ -30,11 +30,10 @@ enum Key {
 
 /// A mistake in one template of a structure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{path}: {error}")]
+#[error("{error}")]
 pub struct ManifestError {
-    /// JSON Pointer of the text or key.
+    /// JSON Pointer of the text or key; the error shows it, too.
     pub path: String,
-    #[source]
     pub error: TemplateError,
 }
 
@@ -76,8 +75,11 @@ impl Manifest {
         is_text: impl Fn(&[&str]) -> bool,
     ) -> Result<Manifest, Vec<ManifestError>> {
         let mut errors = Vec::new();
-        let mut path = Vec::new();
-        let node = node(name, value, &mut path, &is_text, &mut errors);
+        let mut place = Place {
+            pointer: name.to_owned(),
+            keys: Vec::new(),
+        };
+        let node = node(name, value, &mut place, &is_text, &mut errors);
         match errors.is_empty() {
             true => Ok(Manifest(node)),
             false => Err(errors),
@@ -98,28 +100,50 @@ impl Manifest {
     }
 }
 
+/// Where in the structure the parser is.
+struct Place<'v> {
+    /// The manifest's name and a JSON Pointer: the name of the template there.
+    pointer: String,
+    keys: Vec<&'v str>,
+}
+
+impl<'v> Place<'v> {
+    /// Steps into a key or list position, works there, and steps back.
+    fn within<T>(&mut self, key: &'v str, step: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let len = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer
+            .push_str(&step.replace('~', "~0").replace('/', "~1"));
+        self.keys.push(key);
+        let result = work(self);
+        self.keys.pop();
+        self.pointer.truncate(len);
+        result
+    }
+}
+
 fn node<'v>(
     name: &str,
     value: &'v Json,
-    path: &mut Vec<&'v str>,
+    place: &mut Place<'v>,
     is_text: &impl Fn(&[&str]) -> bool,
     errors: &mut Vec<ManifestError>,
 ) -> Node {
     match value {
-        Json::String(text) => match template(name, text, path, errors) {
-            Some(template) if !template.is_literal() => Node::Text {
-                typed: !is_text(path),
+        Json::String(text) => match template(name, text, place, errors) {
+            Some(template) => Node::Text {
+                typed: !is_text(&place.keys),
                 template,
             },
-            _ => Node::Fixed(value.clone()),
+            None => Node::Fixed(value.clone()),
         },
         Json::Array(items) => {
-            path.push("*");
-            let nodes: Vec<_> = items
-                .iter()
-                .map(|item| node(name, item, path, is_text, errors))
-                .collect();
-            path.pop();
+            let mut nodes = Vec::with_capacity(items.len());
+            for (i, item) in items.iter().enumerate() {
+                nodes.push(place.within("*", &i.to_string(), |place| {
+                    node(name, item, place, is_text, errors)
+                }));
+            }
             match nodes.iter().all(Node::is_fixed) {
                 true => Node::Fixed(value.clone()),
                 false => Node::List(nodes),
@@ -128,13 +152,13 @@ fn node<'v>(
         Json::Object(map) => {
             let mut entries = Vec::with_capacity(map.len());
             for (text, value) in map {
-                path.push(text);
-                let key = match template(name, text, path, errors) {
-                    Some(template) if !template.is_literal() => Key::Template(template),
-                    _ => Key::Fixed(text.clone()),
-                };
-                entries.push((key, node(name, value, path, is_text, errors)));
-                path.pop();
+                entries.push(place.within(text, text, |place| {
+                    let key = match template(name, text, place, errors) {
+                        Some(template) => Key::Template(template),
+                        None => Key::Fixed(text.clone()),
+                    };
+                    (key, node(name, value, place, is_text, errors))
+                }));
             }
             let fixed = |(key, node): &(Key, Node)| matches!(key, Key::Fixed(_)) && node.is_fixed();
             match entries.iter().all(fixed) {
@@ -146,23 +170,21 @@ fn node<'v>(
     }
 }
 
+/// The template of a text; none if it has no actions or is wrong.
 fn template(
     name: &str,
     text: &str,
-    path: &[&str],
+    place: &Place<'_>,
     errors: &mut Vec<ManifestError>,
 ) -> Option<Template> {
     if !text.contains("{{") {
         return None;
     }
-    match Template::parse(name, text) {
+    match Template::parse(&place.pointer, text) {
         Ok(template) => Some(template),
         Err(error) => {
-            let steps = path
-                .iter()
-                .map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1")));
             errors.push(ManifestError {
-                path: steps.collect(),
+                path: place.pointer[name.len()..].to_owned(),
                 error,
             });
             None
