@@ -17,7 +17,8 @@ const NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
 ];
 
-fn is_new_form(resource: &Resource) -> bool {
+/// Whether this is the `events.k8s.io` face.
+pub(crate) fn is_new_form(resource: &Resource) -> bool {
     resource.group == "events.k8s.io"
 }
 

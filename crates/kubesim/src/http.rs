@@ -2,6 +2,7 @@
 
 mod body;
 mod discovery;
+mod listing;
 mod negotiate;
 mod openapi;
 mod path;
@@ -71,6 +72,11 @@ pub(crate) fn json_response(code: StatusCode, body: &Value, pretty: bool) -> Res
     } else {
         format!("{body}\n")
     };
+    text_response(code, text)
+}
+
+/// A body that is JSON already.
+fn text_response(code: StatusCode, text: String) -> Response {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = code;
     response.headers_mut().insert(

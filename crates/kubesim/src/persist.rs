@@ -92,11 +92,14 @@ pub(crate) async fn run(cluster: Arc<Cluster>, path: PathBuf, cancel: Cancellati
         }
         saved = save_off_thread(&cluster, &path, saved).await;
         if cancel.is_cancelled() {
-            // Controllers stop by the same token; what they wrote meanwhile is in this last snapshot or not at all.
-            save_off_thread(&cluster, &path, saved).await;
             return;
         }
     }
+}
+
+/// Saves whatever there is now.
+pub(crate) async fn save(cluster: &Arc<Cluster>, path: &Path) {
+    save_off_thread(cluster, path, 0).await;
 }
 
 /// Returns the revision now on disk.

@@ -56,6 +56,7 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Server {
     url: String,
+    cluster: Arc<Cluster>,
     cancel: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     _stop_on_drop: DropGuard,
@@ -114,6 +115,7 @@ impl Server {
         }));
         Ok(Server {
             url: format!("http://{address}"),
+            cluster,
             _stop_on_drop: cancel.clone().drop_guard(),
             cancel,
             tasks,
@@ -137,6 +139,10 @@ impl Server {
             if let Err(error) = task.await {
                 tracing::error!(%error, "a kubesim task did not end well");
             }
+        }
+        // Once more, for what the last requests wrote while the saving task was stopping.
+        if let Some(path) = &self.cluster.options.state_file {
+            persist::save(&self.cluster, path).await;
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::negotiate::{Form, form};
 use super::path::Target;
-use super::{Front, body, json_response, table, watch};
+use super::{Front, body, json_response, listing, table, text_response, watch};
 use crate::catalog::Resource;
 use crate::cluster::{self, Answer, Call, DeleteOptions, Page};
 use crate::events;
@@ -139,26 +139,15 @@ impl Exchange<'_> {
                     page.items.iter().map(|o| table::metadata_only(o)).collect();
                 json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items })
             }
+            Form::Object if !self.query.pretty => {
+                return text_response(
+                    StatusCode::OK,
+                    listing::write(self.shown, &metadata, &page.items),
+                );
+            }
             Form::Object => {
-                let items: Vec<Value> = page
-                    .items
-                    .iter()
-                    .map(|object| {
-                        let mut item = events::outgoing(self.shown, object);
-                        // Items of a built-in list do not repeat their kind; items of a custom list do.
-                        if self.resource.custom.is_none()
-                            && let Some(fields) = item.as_object_mut()
-                        {
-                            fields.remove("apiVersion");
-                            fields.remove("kind");
-                        }
-                        item
-                    })
-                    .collect();
-                json!({
-                    "kind": self.shown.list_kind, "apiVersion": self.shown.api_version(),
-                    "metadata": metadata, "items": items,
-                })
+                let text = listing::write(self.shown, &metadata, &page.items);
+                serde_json::from_str(&text).unwrap_or_default()
             }
         };
         json_response(StatusCode::OK, &body, self.query.pretty)
