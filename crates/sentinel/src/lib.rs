@@ -1,9 +1,9 @@
 //! When something must be looked at again. Adapters decide how.
 //!
 //! ```text
-//!  API ──list, page by page──► Observed(resource) ─┐
-//!      (every poll_interval)   Gone(id) ───────────┤ bounded channel
-//!                                                  ▼
+//!  API ──list, page by page──► Observed(resource) ───────┐
+//!      (every poll_interval)   Passed (all of it read) ──┤ bounded channel
+//!                                                        ▼
 //!            table: per resource what the decision looks at, what was last sent, what an event holds
 //!                │ decision: core::due, or message_decision in CEL
 //!                ├─ not yet ──► timer at the exact moment ──┐

@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::message::{Message, Pass};
+use crate::options::Selector;
+use crate::selector::{label, selects};
 
 /// The longest wait between two passes that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -20,7 +22,7 @@ pub(crate) struct Poller {
     pub(crate) clock: Clock,
     pub(crate) resource_type: String,
     pub(crate) query: ListQuery,
-    pub(crate) selector: String,
+    pub(crate) selector: Vec<Selector>,
     pub(crate) interval: Duration,
     pub(crate) news: mpsc::Sender<Message>,
 }
@@ -76,6 +78,9 @@ impl Poller {
                 Err(error) => return Ok(Err(error)),
             };
             for resource in page {
+                if !selects(&self.selector, &resource.labels) {
+                    continue;
+                }
                 if resource.id.is_empty() {
                     tracing::warn!(
                         subset = self.resource_type,
@@ -95,7 +100,7 @@ impl Poller {
         tracing::debug!(
             subset = self.resource_type,
             "Fetched resources count={fetched} label_selectors={}",
-            self.selector
+            label(&self.selector)
         );
         self.tell(Message::Passed(Pass {
             number,

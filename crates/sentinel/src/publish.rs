@@ -1,5 +1,6 @@
 //! Events on their way: many at once, but not more than a bound, and fewer while the broker is away.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use hyperfleet_broker::{Event, PublishError, Publisher};
 use hyperfleet_client::{Backoff, Retry};
 use hyperfleet_core::due::Published;
 use hyperfleet_core::time::Time;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tracing::{Instrument, Span};
 
 use crate::decision::later;
@@ -39,7 +40,8 @@ pub(crate) struct InFlight {
     publisher: Arc<dyn Publisher>,
     topic: Arc<str>,
     most: usize,
-    tasks: JoinSet<(Sent, Result<(), PublishError>)>,
+    tasks: JoinSet<Result<(), PublishError>>,
+    sent: HashMap<Id, Sent>,
     /// Failures of the broker, not of an event, since the last success.
     failures: u32,
     closed_until: Option<Time>,
@@ -52,6 +54,7 @@ impl InFlight {
             topic: topic.into(),
             most,
             tasks: JoinSet::new(),
+            sent: HashMap::new(),
             failures: 0,
             closed_until: None,
         }
@@ -79,20 +82,31 @@ impl InFlight {
             if result.is_ok() {
                 tracing::debug!(topic = %topic, event_id = event.id, "Published event");
             }
-            (sent, result)
+            result
         };
-        self.tasks.spawn(publish.instrument(span));
+        let task = self.tasks.spawn(publish.instrument(span));
+        self.sent.insert(task.id(), sent);
     }
 
     /// The next publish that ended; waits for ever while there is none.
     pub(crate) async fn settled(&mut self) -> (Sent, Result<(), PublishError>) {
         loop {
-            match self.tasks.join_next().await {
-                Some(Ok(outcome)) => return outcome,
-                // A publisher that panics is a bug; its resource is seen again at the next pass.
-                Some(Err(error)) => tracing::error!(%error, "a publish ended without an outcome"),
+            let (id, result) = match self.tasks.join_next_with_id().await {
+                Some(Ok(outcome)) => outcome,
+                // A publisher that panics is a bug, but no reason to forget the event.
+                Some(Err(error)) => (error.id(), Err(self.unknown(&error.to_string()))),
                 None => std::future::pending().await,
+            };
+            if let Some(sent) = self.sent.remove(&id) {
+                return (sent, result);
             }
+        }
+    }
+
+    fn unknown(&self, reason: &str) -> PublishError {
+        PublishError::Unconfirmed {
+            topic: self.topic.to_string(),
+            reason: reason.to_owned(),
         }
     }
 
@@ -129,7 +143,7 @@ impl InFlight {
     pub(crate) async fn finish(mut self) -> usize {
         let mut failed = 0;
         while let Some(outcome) = self.tasks.join_next().await {
-            failed += usize::from(!matches!(outcome, Ok((_, Ok(())))));
+            failed += usize::from(!matches!(outcome, Ok(Ok(()))));
         }
         failed
     }

@@ -9,16 +9,27 @@ use crate::options::Selector;
 /// Sorted by label, so that the same selector is always the same query. Of two entries for one
 /// label the last one counts, and an entry without a label does not.
 pub(crate) fn search(selector: &[Selector]) -> Option<String> {
-    let unique: BTreeMap<&str, &str> = selector
-        .iter()
-        .filter(|entry| !entry.label.is_empty())
-        .map(|entry| (entry.label.as_str(), entry.value.as_str()))
-        .collect();
-    let terms: Vec<String> = unique
+    let terms: Vec<String> = unique(selector)
         .into_iter()
         .map(|(label, value)| format!("labels.{label}='{}'", value.replace('\'', "''")))
         .collect();
     (!terms.is_empty()).then(|| terms.join(" and "))
+}
+
+/// Whether a resource with these labels is meant. An API that does not know `search` answers with
+/// everything; without this, every shard would then send everything.
+pub(crate) fn selects(selector: &[Selector], labels: &BTreeMap<String, String>) -> bool {
+    unique(selector)
+        .into_iter()
+        .all(|(label, value)| labels.get(label).is_some_and(|found| found == value))
+}
+
+fn unique(selector: &[Selector]) -> BTreeMap<&str, &str> {
+    selector
+        .iter()
+        .filter(|entry| !entry.label.is_empty())
+        .map(|entry| (entry.label.as_str(), entry.value.as_str()))
+        .collect()
 }
 
 /// The selector as a metric label and in logs: in the order of the configuration.
@@ -58,6 +69,27 @@ mod tests {
         );
         assert_eq!(search(&[]), None);
         assert_eq!(search(&[entry("", "x")]), None);
+    }
+
+    #[test]
+    fn a_resource_is_selected_by_all_of_the_labels() {
+        let labels = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let selector = [entry("region", "us"), entry("env", "dev"), entry("", "x")];
+        assert!(selects(
+            &selector,
+            &labels(&[("region", "us"), ("env", "dev"), ("more", "")])
+        ));
+        assert!(!selects(&selector, &labels(&[("region", "us")])));
+        assert!(!selects(
+            &selector,
+            &labels(&[("region", "eu"), ("env", "dev")])
+        ));
+        assert!(selects(&[], &labels(&[])));
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn kind(
             clock: clock.clone(),
             resource_type: plan.resource_type.clone(),
             query: plan.query,
-            selector: plan.selector.clone(),
+            selector: plan.labels,
             interval: plan.poll_interval,
             news: tell,
         },

@@ -69,7 +69,9 @@ pub(crate) struct KindPlan {
     pub(crate) topic: String,
     pub(crate) poll_interval: Duration,
     pub(crate) query: ListQuery,
+    /// The selector as a metric label.
     pub(crate) selector: String,
+    pub(crate) labels: Vec<Selector>,
     pub(crate) decision: Decision,
     pub(crate) form: EventForm,
     pub(crate) projection: Projection,
@@ -217,6 +219,7 @@ impl Options {
             poll_interval,
             query: self.query(labels)?,
             selector: selector::label(labels),
+            labels: labels.clone(),
             decision,
             form: EventForm {
                 source: format!("sentinel-operator/{name}"),

@@ -81,6 +81,28 @@ fn those_not_seen_since_a_pass_go() {
 }
 
 #[test]
+fn a_child_resource_takes_less_than_700_bytes() {
+    let id = "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b";
+    let resource = serde_json::json!({
+        "id": id, "kind": "NodePool", "name": "pool", "generation": 12,
+        "href": format!("/api/hyperfleet/v1/clusters/{id}/nodepools/{id}"),
+        "owner_references": {"id": id, "kind": "Cluster", "href": format!("/api/hyperfleet/v1/clusters/{id}")},
+        "spec": {"much": "x".repeat(5000)},
+    });
+    let payload = crate::payload::Payload::compile(None, "nodepools").unwrap();
+    let kept = payload.projection().keep(&resource).len();
+    let entry = size_of::<Option<Entry>>();
+    // An index is at worst half full; of timers there are at worst two per resource.
+    let index = 2 * (size_of::<(Id, u32)>() + 1);
+    let timers = 2 * size_of::<(i64, u32, u32, u32)>();
+    let total = entry + kept + index + timers;
+    println!(
+        "entry {entry} + kept {kept} + index {index} + timers {timers} = {total} bytes per resource"
+    );
+    assert!(total < 700, "{total}");
+}
+
+#[test]
 fn re_arming_for_ever_does_not_fill_the_memory() {
     let mut table = Table::default();
     let key = table.observe("a", seen(1));

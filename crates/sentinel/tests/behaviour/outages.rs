@@ -156,3 +156,18 @@ async fn a_stop_waits_for_the_events_on_their_way() {
         .await;
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_publisher_that_panics_does_not_make_an_event_forgotten() {
+    let api = Api::default();
+    api.put("clusters", cluster("c1"));
+    let world = World::of(api).await;
+    world.publisher.panicking.store(true, Ordering::SeqCst);
+    world
+        .until("tried", |world| world.publisher.attempts() == 1)
+        .await;
+    world.publisher.panicking.store(false, Ordering::SeqCst);
+    world.advance(2.0).await;
+    assert_eq!(world.log()[0].1, "created");
+    world.stop().await;
+}

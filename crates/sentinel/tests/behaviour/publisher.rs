@@ -11,6 +11,7 @@ pub(crate) struct Moody {
     inner: Arc<dyn Publisher>,
     pub(crate) away: AtomicBool,
     pub(crate) refusing: AtomicBool,
+    pub(crate) panicking: AtomicBool,
     pub(crate) attempts: AtomicUsize,
     pub(crate) most_at_once: AtomicUsize,
     at_once: AtomicUsize,
@@ -23,6 +24,7 @@ impl Moody {
             inner,
             away: AtomicBool::new(false),
             refusing: AtomicBool::new(false),
+            panicking: AtomicBool::new(false),
             attempts: AtomicUsize::new(0),
             most_at_once: AtomicUsize::new(0),
             at_once: AtomicUsize::new(0),
@@ -48,6 +50,7 @@ impl Publisher for Moody {
         self.most_at_once.fetch_max(at_once, Ordering::SeqCst);
         let _ = self.held.subscribe().wait_for(|held| !held).await;
         self.at_once.fetch_sub(1, Ordering::SeqCst);
+        assert!(!self.panicking.load(Ordering::SeqCst), "told to panic");
         let topic = topic.to_owned();
         if self.away.load(Ordering::SeqCst) {
             return Err(PublishError::Disconnected {
