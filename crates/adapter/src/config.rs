@@ -1,0 +1,282 @@
+//! Two files become an adapter's configuration: the deployment (who and where) and the task
+//! (what). Both are checked as a whole, and every mistake is told at once.
+//!
+//! ```text
+//!  deployment file ──► Loader (flags > environment > file) ──► Deployment
+//!  task file ──► dialect (envelope, spelling) ──► params ► preconditions ► resources ► post ──► Task
+//!                 every expression, template and path compiled against the names it can see ─┘
+//! ```
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hyperfleet_runtime::config::{ConfigError, DEFAULT_PATHS, Loader};
+use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, yaml};
+
+use crate::task::Task;
+
+mod call;
+mod conditions;
+mod deployment;
+mod fields;
+mod files;
+mod names;
+mod params;
+mod paths;
+mod post;
+mod preconditions;
+mod resources;
+mod scope;
+
+pub use deployment::{
+    ApiAuth, ApiClient, BrokerClient, Clients, Deployment, Identity, KubernetesClient,
+    MessageBroker, RetryBackoff,
+};
+use fields::{Fields, Found};
+use files::Files;
+use scope::Scope;
+
+/// Which environment variable sets which key. The first name of a key wins.
+const VARIABLES: [(&str, &str); 17] = [
+    ("HYPERFLEET_API_BASE_URL", "clients.hyperfleet_api.base_url"),
+    ("HYPERFLEET_API_VERSION", "clients.hyperfleet_api.version"),
+    ("HYPERFLEET_API_TIMEOUT", "clients.hyperfleet_api.timeout"),
+    (
+        "HYPERFLEET_API_RETRY_ATTEMPTS",
+        "clients.hyperfleet_api.retry_attempts",
+    ),
+    (
+        "HYPERFLEET_API_RETRY_BACKOFF",
+        "clients.hyperfleet_api.retry_backoff",
+    ),
+    (
+        "HYPERFLEET_API_BASE_DELAY",
+        "clients.hyperfleet_api.base_delay",
+    ),
+    (
+        "HYPERFLEET_API_MAX_DELAY",
+        "clients.hyperfleet_api.max_delay",
+    ),
+    (
+        "HYPERFLEET_API_AUTH_TOKEN_PATH",
+        "clients.hyperfleet_api.auth.token_path",
+    ),
+    (
+        "HYPERFLEET_API_AUTH_TOKEN_CACHE_TTL",
+        "clients.hyperfleet_api.auth.token_cache_ttl",
+    ),
+    (
+        "HYPERFLEET_BROKER_SUBSCRIPTION_ID",
+        "clients.broker.subscription_id",
+    ),
+    ("BROKER_SUBSCRIPTION_ID", "clients.broker.subscription_id"),
+    ("HYPERFLEET_BROKER_TOPIC", "clients.broker.topic"),
+    ("BROKER_TOPIC", "clients.broker.topic"),
+    (
+        "HYPERFLEET_KUBERNETES_KUBE_CONFIG_PATH",
+        "clients.kubernetes.kube_config_path",
+    ),
+    ("HYPERFLEET_KUBERNETES_QPS", "clients.kubernetes.qps"),
+    ("HYPERFLEET_KUBERNETES_BURST", "clients.kubernetes.burst"),
+    ("HYPERFLEET_DEBUG_CONFIG", "debug_config"),
+];
+
+/// Variables without our prefix, shared with every component.
+const LOG_VARIABLES: [(&str, &str); 3] = [
+    ("LOG_LEVEL", "log.level"),
+    ("LOG_FORMAT", "log.format"),
+    ("LOG_OUTPUT", "log.output"),
+];
+
+/// The flags of `adapter serve`, and which key each sets.
+pub const FLAGS: [(&str, &str); 16] = [
+    ("--debug-config", "debug_config"),
+    ("--log-level", "log.level"),
+    ("--log-format", "log.format"),
+    ("--log-output", "log.output"),
+    (
+        "--hyperfleet-api-base-url",
+        "clients.hyperfleet_api.base_url",
+    ),
+    ("--hyperfleet-api-version", "clients.hyperfleet_api.version"),
+    ("--hyperfleet-api-timeout", "clients.hyperfleet_api.timeout"),
+    (
+        "--hyperfleet-api-retry",
+        "clients.hyperfleet_api.retry_attempts",
+    ),
+    (
+        "--hyperfleet-api-retry-backoff",
+        "clients.hyperfleet_api.retry_backoff",
+    ),
+    (
+        "--hyperfleet-api-base-delay",
+        "clients.hyperfleet_api.base_delay",
+    ),
+    (
+        "--hyperfleet-api-max-delay",
+        "clients.hyperfleet_api.max_delay",
+    ),
+    ("--broker-subscription-id", "clients.broker.subscription_id"),
+    ("--broker-topic", "clients.broker.topic"),
+    (
+        "--kubernetes-kube-config-path",
+        "clients.kubernetes.kube_config_path",
+    ),
+    ("--kubernetes-qps", "clients.kubernetes.qps"),
+    ("--kubernetes-burst", "clients.kubernetes.burst"),
+];
+
+/// Where a task file is named if no flag does.
+pub const TASK_VARIABLE: &str = "HYPERFLEET_TASK_CONFIG";
+
+/// Why an adapter cannot be configured.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The deployment file or what overrides it.
+    #[error(transparent)]
+    Deployment(#[from] ConfigError),
+    /// The task file cannot be read.
+    #[error("cannot read the task configuration {path}: {source}")]
+    Unreadable {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The task file is wrong.
+    #[error("{0}")]
+    Task(#[from] Diagnostics),
+    /// A value is missing or cannot be used.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// A loader of the deployment configuration with this component's environment variables; add
+/// flags to it, then give it to [`load_deployment`].
+pub fn deployment_loader(file: Option<PathBuf>) -> Loader {
+    let mut loader = Loader::new("adapter")
+        .file(file)
+        .file_env("HYPERFLEET_ADAPTER_CONFIG")
+        .search(DEFAULT_PATHS);
+    for (name, path) in VARIABLES.into_iter().chain(LOG_VARIABLES) {
+        loader = loader.env_alias(name, path);
+    }
+    loader
+}
+
+/// Loads and checks the deployment configuration.
+pub fn load_deployment(loader: &Loader) -> Result<Deployment, LoadError> {
+    let loaded = loader.load::<Deployment>()?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    let deployment = loaded.value;
+    deployment.check(env!("CARGO_PKG_VERSION"))?;
+    Ok(deployment)
+}
+
+/// Loads a task configuration. Warnings come with it.
+pub fn load_task(path: &Path) -> Result<(Task, Vec<Diagnostic>), LoadError> {
+    let text = std::fs::read_to_string(path).map_err(|source| LoadError::Unreadable {
+        path: path.display().to_string(),
+        source,
+    })?;
+    let file = SourceFile::new(path.display().to_string(), text);
+    Ok(parse_task(&file, path)?)
+}
+
+/// Compiles the text of a task configuration; files it refers to lie beside `path`.
+pub fn parse_task(file: &SourceFile, path: &Path) -> Result<(Task, Vec<Diagnostic>), Diagnostics> {
+    let root = yaml::parse(file)?;
+    let mut found = Found::new();
+    let task = task(&root, &Files::beside(path), &mut found);
+    let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+    match (task, found.iter().any(is_error)) {
+        (Some(task), false) => Ok((task, found)),
+        _ => Err(Diagnostics::from_vec(found)
+            .unwrap_or_else(|| root.error("this is no task configuration").into())),
+    }
+}
+
+fn task(root: &Node, files: &Files, found: &mut Found) -> Option<Task> {
+    let body = unwrapped(root, found)?;
+    let mut fields = Fields::of(body, "a task configuration", found)?;
+    let mut scope = Scope::built_in();
+    let mut environment = BTreeSet::new();
+    let items = fields.list("params", found);
+    let params = params::params(items, &mut scope, &mut environment, found);
+    let items = fields.list("preconditions", found);
+    let preconditions = preconditions::preconditions(items, &mut scope, found);
+    let items = fields.list("resources", found);
+    let resources = resources::resources(items, &scope, files, found);
+    let post = fields.get("post");
+    let post = post.and_then(|node| post::post(node, &scope, files, found));
+    fields.finish(found);
+    Some(Task {
+        params,
+        preconditions,
+        resources,
+        post,
+        environment,
+    })
+}
+
+/// The older files wrap everything in `apiVersion`, `kind`, `metadata` and `spec`.
+fn unwrapped<'n>(root: &'n Node, found: &mut Found) -> Option<&'n Node> {
+    if root.get("apiVersion").is_none() || root.get("spec").is_none() {
+        return Some(root);
+    }
+    let mut fields = Fields::of(root, "a task configuration", found)?;
+    for key in ["apiVersion", "kind", "metadata"] {
+        fields.get(key);
+    }
+    let spec = fields.get("spec");
+    fields.finish(found);
+    spec
+}
+
+impl Deployment {
+    /// What no type can say.
+    fn check(&self, framework: &str) -> Result<(), LoadError> {
+        let invalid = |message: String| Err(LoadError::Invalid(message));
+        let name = &self.adapter.name;
+        if name.is_empty() {
+            return invalid("adapter.name is missing: say how the adapter is called".to_owned());
+        }
+        if let Some(wrong) = hyperfleet_core::label::value_error(name) {
+            return invalid(format!(
+                "adapter.name `{name}` cannot be used as a label of objects: {wrong}"
+            ));
+        }
+        let wanted = &self.adapter.version;
+        if !same_minor(wanted, framework) {
+            return invalid(format!(
+                "adapter.version is {wanted}, but this is version {framework}: major and minor \
+                 must match; correct it, or leave it empty"
+            ));
+        }
+        let token = &self.clients.hyperfleet_api.auth.token_path;
+        if !token.is_empty() && !Path::new(token).is_absolute() {
+            return invalid(format!(
+                "clients.hyperfleet_api.auth.token_path `{token}` must be an absolute path"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Only two semantic versions can disagree.
+fn same_minor(wanted: &str, framework: &str) -> bool {
+    let minor = |version: &str| {
+        let mut parts = version.trim_start_matches('v').split('.');
+        let number = |part: Option<&str>| part?.parse::<u64>().ok();
+        Some((number(parts.next())?, number(parts.next())?))
+    };
+    match (minor(wanted), minor(framework)) {
+        (Some(wanted), Some(framework)) => wanted == framework,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The deployment configuration: who the adapter is and what it talks to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hyperfleet_runtime::GoDuration;
+use hyperfleet_runtime::log::LogConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who an adapter is and what it talks to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Deployment {
+    /// Identity.
+    pub adapter: Identity,
+    /// Logging.
+    pub log: LogConfig,
+    /// The servers it talks to.
+    pub clients: Clients,
+    /// How events are taken.
+    #[serde(alias = "messageBroker")]
+    #[schemars(extend("x-aliases" = ["messageBroker"]))]
+    pub message_broker: MessageBroker,
+    /// Log the effective configuration at start, secrets redacted.
+    pub debug_config: bool,
+}
+
+/// Identity of an adapter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Identity {
+    /// Its name in reports, labels, metrics and logs. Required.
+    pub name: String,
+    /// The framework version it was written for; major and minor must match. Empty: any.
+    pub version: String,
+}
+
+/// The servers an adapter talks to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Clients {
+    /// The HyperFleet API.
+    pub hyperfleet_api: ApiClient,
+    /// The message broker.
+    pub broker: BrokerClient,
+    /// The cluster that objects are applied to.
+    pub kubernetes: KubernetesClient,
+}
+
+/// The HyperFleet API.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ApiClient {
+    /// Scheme, host and port.
+    pub base_url: String,
+    /// The version in `/api/hyperfleet/<version>`.
+    pub version: String,
+    /// Bounds one attempt.
+    pub timeout: GoDuration,
+    /// Attempts in total.
+    pub retry_attempts: u32,
+    /// How waits grow.
+    pub retry_backoff: RetryBackoff,
+    /// The first wait.
+    pub base_delay: GoDuration,
+    /// No wait is longer.
+    pub max_delay: GoDuration,
+    /// Sent with every request to the API.
+    pub default_headers: BTreeMap<String, String>,
+    /// Who we are to the API.
+    pub auth: ApiAuth,
+}
+
+impl Default for ApiClient {
+    fn default() -> Self {
+        Self {
+            base_url: String::new(),
+            version: "v1".to_owned(),
+            timeout: GoDuration::from_secs(10),
+            retry_attempts: 3,
+            retry_backoff: RetryBackoff::default(),
+            base_delay: GoDuration::from_secs(1),
+            max_delay: GoDuration::from_secs(30),
+            default_headers: BTreeMap::new(),
+            auth: ApiAuth::default(),
+        }
+    }
+}
+
+/// How waits between attempts grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RetryBackoff {
+    /// Doubling.
+    #[default]
+    Exponential,
+    /// By the same amount.
+    Linear,
+    /// Not at all.
+    Constant,
+}
+
+/// Who we are to the API.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ApiAuth {
+    /// Absolute path of a file with a bearer token. Empty: no token is sent.
+    pub token_path: String,
+    /// How long a token is used before it is read again; zero reads it for every request.
+    pub token_cache_ttl: GoDuration,
+}
+
+/// The message broker; which one it is, and where, is the broker's own configuration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BrokerClient {
+    /// The subscription shared by all replicas of this adapter.
+    pub subscription_id: String,
+    /// The topic the Sentinel publishes to.
+    pub topic: String,
+}
+
+/// How events are taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MessageBroker {
+    /// Resources worked on at the same time.
+    #[serde(alias = "maxConcurrency")]
+    #[schemars(extend("x-aliases" = ["maxConcurrency"]))]
+    pub max_concurrency: usize,
+    /// How long one event may take.
+    #[serde(alias = "eventTimeout")]
+    #[schemars(extend("x-aliases" = ["eventTimeout"]))]
+    pub event_timeout: GoDuration,
+}
+
+impl Default for MessageBroker {
+    fn default() -> Self {
+        Self {
+            max_concurrency: 10,
+            event_timeout: GoDuration::from_secs(120),
+        }
+    }
+}
+
+/// The cluster that objects are applied to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct KubernetesClient {
+    /// A kubeconfig file; without one, the service account of the pod.
+    pub kube_config_path: Option<PathBuf>,
+    /// Requests per second; zero is 100.
+    pub qps: f64,
+    /// Requests at once; zero is 200.
+    pub burst: u32,
+    /// Accepted for older files; the version is discovered.
+    pub api_version: String,
+}
+
+impl Default for KubernetesClient {
+    fn default() -> Self {
+        Self {
+            kube_config_path: None,
+            qps: 100.0,
+            burst: 200,
+            api_version: String::new(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+use super::*;
+
+fn parsed(text: &str) -> Result<(Task, Vec<Diagnostic>), Diagnostics> {
+    parse_task(&SourceFile::new("task.yaml", text), Path::new("task.yaml"))
+}
+
+/// Each mistake as `line:column message [help]`.
+fn mistakes(text: &str) -> Vec<String> {
+    let found = match parsed(text) {
+        Ok((_, remarks)) => remarks,
+        Err(found) => found.into_vec(),
+    };
+    let told = found.iter().map(|one| {
+        let place = one.location().replace("task.yaml:", "");
+        let help = one.help.as_ref().map(|help| format!(" [{help}]"));
+        format!("{place} {}{}", one.message, help.unwrap_or_default())
+    });
+    told.collect()
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_each_at_its_place() {
+    let found = mistakes(
+        r#"
+params:
+  - name: clusterId
+    source: event.id
+    requird: true
+preconditions:
+  - name: ready
+    expression: clusterID == "x" && lenght(clusterId) > 0
+resources:
+  - name: cfg
+    manifest:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: "{{ .clustrId }}"
+    discovery:
+      by_nme: x
+"#,
+    );
+    let expected = [
+        ("5:5", "requird", "required"),
+        ("8:17", "clusterID", "clusterId"),
+        ("8:37", "lenght", ""),
+        ("15:", "clustrId", "clusterId"),
+        ("17:7", "by_nme", "by_name"),
+        ("17:7", "exactly one of", ""),
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (told, (place, what, help)) in found.iter().zip(expected) {
+        assert!(
+            told.starts_with(place) && told.contains(what) && told.contains(help),
+            "{told} should be at {place} about {what}"
+        );
+    }
+}
+
+#[test]
+fn a_stage_sees_only_what_comes_before_it() {
+    let found = mistakes(
+        r"
+params:
+  - {name: a, source: {expression: b + 1}}
+  - {name: b, source: event.id}
+",
+    );
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains('b'), "{found:?}");
+}
+
+#[test]
+fn the_wrapped_camel_case_form_of_older_files_is_read() {
+    let (task, remarks) = parsed(
+        r#"
+apiVersion: hyperfleet.redhat.com/v1alpha1
+kind: AdapterTaskConfig
+metadata: {name: dns, namespace: hyperfleet-system}
+spec:
+  params:
+    - {name: clusterId, source: event.id, type: string, required: true}
+  preconditions:
+    - name: clusterStatus
+      apiCall: {method: GET, url: "clusters/{{ .clusterId }}", timeout: 10s, retryAttempts: 3, retryBackoff: exponential}
+      capture:
+        - {name: phase, field: "{.status.conditions[?(@.type=='Ready')].status}"}
+      conditions:
+        - {field: phase, operator: equals, value: "True"}
+  resources:
+    - name: cfg
+      recreateOnChange: true
+      manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: default}}
+      discovery: {namespace: default, bySelectors: {labelSelector: {a: "{{ .clusterId }}"}}}
+  post:
+    payloads: [{name: p, build: {a: 1}}]
+    postActions: [{name: report, apiCall: {method: POST, url: x, body: "{{ .p }}"}}]
+"#,
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        remarks.len(),
+        1,
+        "only about the call in a precondition: {remarks:?}"
+    );
+    assert!(task.resources[0].recreate_on_change);
+    assert_eq!(task.preconditions[0].captures.len(), 1);
+    assert_eq!(task.post.unwrap().actions[0].payloads, ["p"]);
+}
+
+#[test]
+fn what_excludes_each_other_is_refused() {
+    let cases = [
+        (
+            "params: [{name: a, source: {expression: '1', file: {path: /x}}}]",
+            "exactly one",
+        ),
+        (
+            "params: [{name: a, source: secret.x}]",
+            "no source `secret.`",
+        ),
+        (
+            "params: [{name: a, source: event.id, type: integer}]",
+            "expected one of",
+        ),
+        ("preconditions: [{name: a}]", "needs one of"),
+        (
+            "preconditions: [{name: a-b, expression: 'true'}]",
+            "cannot be used in expressions",
+        ),
+        ("preconditions: [{name: a, expression: '1 + 1'}]", ""),
+        (
+            "preconditions: [{name: a, conditions: [{field: event.id, operator: is}]}]",
+            "operator",
+        ),
+        (
+            "preconditions: [{name: a, conditions: [{field: evnt.id, operator: exists}]}]",
+            "evnt",
+        ),
+        ("post: {payloads: [{name: p}]}", "exactly one of `build`"),
+        ("resources: [{name: a}]", "needs the key `manifest`"),
+        (
+            "resources: [{name: a, manifest: {ref: ../x.yaml}}]",
+            "outside",
+        ),
+        (
+            "resources: [{name: a, manifest: {kind: Job}}]",
+            "literal `apiVersion`",
+        ),
+        ("nonsense: 1", "has no key `nonsense`"),
+        ("[]", "is a mapping"),
+    ];
+    for (text, wanted) in cases {
+        let found = mistakes(text);
+        assert!(
+            found.iter().any(|told| told.contains(wanted)) && parsed(text).is_err(),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn flags_win_over_the_environment_and_that_over_the_file() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "adapter: {name: dns}\nclients: {broker: {topic: file, subscription_id: file}}\n";
+    std::fs::write(file.path(), text).unwrap();
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let loader = deployment_loader(Some(file.path().to_owned()))
+        .env([
+            variable("BROKER_TOPIC", "legacy"),
+            variable("HYPERFLEET_BROKER_SUBSCRIPTION_ID", "environment"),
+            variable("HYPERFLEET_API_TIMEOUT", "3s"),
+            variable("LOG_LEVEL", "debug"),
+        ])
+        .flag_named("--broker-topic", "clients.broker.topic", Some("flag"));
+    let loaded = load_deployment(&loader).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(loaded.clients.broker.topic, "flag");
+    assert_eq!(loaded.clients.broker.subscription_id, "environment");
+    assert_eq!(loaded.clients.hyperfleet_api.timeout.to_string(), "3s");
+    assert_eq!(loaded.log.level, hyperfleet_runtime::log::LogLevel::Debug);
+}
+
+#[test]
+fn an_adapter_without_a_name_or_for_another_version_is_refused() {
+    let mut deployment = Deployment::default();
+    assert!(deployment.check("1.2.3").is_err());
+    deployment.adapter.name = "dns".to_owned();
+    for (version, fits) in [
+        ("", true),
+        ("1.2.9", true),
+        ("v1.2.0-rc1", true),
+        ("1.3.0", false),
+    ] {
+        deployment.adapter.version = version.to_owned();
+        assert_eq!(deployment.check("1.2.3").is_ok(), fits, "{version}");
+    }
+}
+
+#[test]
+fn every_flag_and_variable_sets_a_key_that_exists() {
+    let schema = schemars::schema_for!(Deployment);
+    let keys: Vec<String> = hyperfleet_source::schema::leaves(&schema)
+        .iter()
+        .map(|leaf| leaf.dotted())
+        .collect();
+    for (name, path) in VARIABLES.iter().chain(&LOG_VARIABLES).chain(&FLAGS) {
+        assert!(keys.iter().any(|key| key == path), "{name} sets {path}");
+    }
+}

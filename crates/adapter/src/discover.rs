@@ -1,0 +1,184 @@
+//! What the target has, before anything is decided.
+
+use std::cmp::Reverse;
+
+use hyperfleet_expr::template::Template;
+use hyperfleet_transport::{Failure, Mode, ObjectRef, Selector, Transport, TransportError};
+use serde_json::Value as Json;
+
+use crate::context::Context;
+use crate::drift;
+use crate::plan::{self, Drift, Found};
+use crate::stamp::{Stamp, generation_of};
+use crate::task::{DiscoverBy, Discovery, Resource};
+
+/// Why it is not known what the target has.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DiscoverError {
+    #[error("cannot render the discovery of `{resource}`: {message}")]
+    Render { resource: String, message: String },
+    #[error("{0}")]
+    Transport(#[from] TransportError),
+}
+
+/// All versions of a resource, the current one first, and whether it has drifted.
+pub(crate) async fn discover(
+    resource: &Resource,
+    context: &Context,
+    stamp: &Stamp<'_>,
+    transport: &dyn Transport,
+) -> Result<Found, DiscoverError> {
+    let manifest = plan::render(resource, context, stamp);
+    let found = find(resource, context, &manifest, transport).await;
+    let mut versions = match found {
+        Ok(versions) => versions,
+        // Nothing of a kind that does not exist can exist.
+        Err(DiscoverError::Transport(error))
+            if matches!(error.failure, Failure::UnknownKind { .. }) =>
+        {
+            Vec::new()
+        }
+        Err(error) => return Err(error),
+    };
+    order(&mut versions, context.generation);
+    let mut found = Found {
+        versions,
+        drift: Drift::None,
+    };
+    if let (Some(live), Ok(manifest), false) = (found.current(), manifest, context.deleting) {
+        found.drift = drifted(&manifest, live, transport).await?;
+    }
+    Ok(found)
+}
+
+async fn find(
+    resource: &Resource,
+    context: &Context,
+    manifest: &Result<Json, String>,
+    transport: &dyn Transport,
+) -> Result<Vec<Json>, DiscoverError> {
+    let failed = |message: String| DiscoverError::Render {
+        resource: resource.name.clone(),
+        message,
+    };
+    let named = |manifest: &Result<Json, String>| {
+        let manifest = manifest.as_ref().map_err(|error| failed(error.clone()))?;
+        ObjectRef::of(manifest).map_err(|error| failed(error.to_string()))
+    };
+    let Some(discovery) = &resource.discovery else {
+        let object = named(manifest)?;
+        return Ok(transport.get(&object).await?.into_iter().collect());
+    };
+    let render = |template: &Template| {
+        let text = template.render(&context.data(), context.now);
+        text.map_err(|error| failed(error.to_string()))
+    };
+    let namespace = discovery.namespace.as_ref().map(render).transpose()?;
+    match &discovery.by {
+        DiscoverBy::Name(name) => {
+            let name = render(name)?;
+            // Without a namespace of its own, it is looked for where it is applied.
+            let namespace = match namespace {
+                Some(namespace) => Some(namespace),
+                None => named(manifest).ok().and_then(|object| object.namespace),
+            };
+            let object = resource.kind.named(namespace.as_deref(), &name);
+            Ok(transport.get(&object).await?.into_iter().collect())
+        }
+        DiscoverBy::Labels(_) => {
+            let selector = selector(discovery, &render)?;
+            let list = transport.list(&resource.kind, namespace.as_deref(), &selector);
+            Ok(list.await?)
+        }
+    }
+}
+
+fn selector(
+    discovery: &Discovery,
+    render: &impl Fn(&Template) -> Result<String, DiscoverError>,
+) -> Result<Selector, DiscoverError> {
+    let DiscoverBy::Labels(labels) = &discovery.by else {
+        return Ok(Selector::default());
+    };
+    let labels = labels
+        .iter()
+        .map(|(key, value)| Ok((render(key)?, render(value)?)));
+    Ok(Selector {
+        labels: labels.collect::<Result<_, DiscoverError>>()?,
+    })
+}
+
+/// The version of this generation first, else the newest.
+fn order(versions: &mut [Json], generation: Option<i64>) {
+    let metadata = |version: &Json, key: &str| {
+        version["metadata"][key]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    versions.sort_by_key(|version| {
+        let of = generation_of(version);
+        (
+            of != generation,
+            Reverse(of),
+            Reverse(metadata(version, "creationTimestamp")),
+            metadata(version, "name"),
+        )
+    });
+}
+
+/// Asks the server only about differences that can be seen, and believes it: it knows which ways
+/// of writing a value are the same.
+async fn drifted(
+    manifest: &Json,
+    live: &Json,
+    transport: &dyn Transport,
+) -> Result<Drift, TransportError> {
+    let same_object = live["metadata"]["name"] == manifest["metadata"]["name"];
+    let same_generation = generation_of(live) == generation_of(manifest);
+    if !same_object || !same_generation || plan::is_terminating(live) {
+        return Ok(Drift::None);
+    }
+    if drift::differences(manifest, live).is_empty() {
+        return Ok(Drift::None);
+    }
+    match transport.apply(manifest, Mode::DryRun).await {
+        Ok(after) => {
+            let changes = drift::changes(live, &after);
+            Ok(match changes.is_empty() {
+                true => Drift::None,
+                false => Drift::Fields(changes),
+            })
+        }
+        Err(error) => match error.failure {
+            Failure::Invalid { message, .. } => Ok(Drift::Immutable(message)),
+            _ => Err(error),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::stamp::GENERATION;
+
+    #[test]
+    fn the_version_of_this_generation_comes_first_then_the_newest() {
+        let version = |name: &str, generation: i64| {
+            json!({"metadata": {"name": name,
+                "annotations": {GENERATION: generation.to_string()}}})
+        };
+        let names = |generation: Option<i64>| {
+            let mut versions = vec![version("a", 1), version("c", 3), version("b", 2)];
+            order(&mut versions, generation);
+            let names = versions
+                .iter()
+                .map(|version| version["metadata"]["name"].clone());
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(Some(2)), ["b", "c", "a"]);
+        assert_eq!(names(Some(9)), ["c", "b", "a"]);
+    }
+}

@@ -1,0 +1,81 @@
+//! A trace for people.
+
+use std::fmt::Write;
+
+use serde_json::Value as Json;
+
+use super::Trace;
+
+pub(super) fn render(trace: &Trace, verbose: bool) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(trace, verbose, &mut out);
+    out
+}
+
+fn write(trace: &Trace, verbose: bool, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "Requests")?;
+    for one in &trace.requests {
+        let note = if one.recorded { "" } else { "  (not recorded)" };
+        writeln!(out, "  {} {} -> {}{note}", one.method, one.url, one.status)?;
+        if let Some(body) = one.body.as_ref().filter(|_| verbose) {
+            indented(body, "      ", out)?;
+        }
+    }
+    writeln!(out, "Plan")?;
+    if trace.operations.is_empty() {
+        writeln!(out, "  nothing")?;
+    }
+    for one in &trace.operations {
+        let object = match &one.object {
+            Some(object) => format!(" {object}"),
+            None => String::new(),
+        };
+        let action = one.action.as_str();
+        writeln!(
+            out,
+            "  {action:<8} {}:{object}  ({})",
+            one.resource, one.reason
+        )?;
+        if let Some(manifest) = one.manifest.as_ref().filter(|_| verbose) {
+            indented(manifest, "      ", out)?;
+        }
+    }
+    writeln!(out, "Report")?;
+    match &trace.report {
+        None => writeln!(out, "  none")?,
+        Some(report) => conditions(report, out)?,
+    }
+    if let Some(reason) = &trace.reason {
+        let place = trace.failed_at.as_ref();
+        let place = place.map(|place| format!(" at {place}"));
+        writeln!(out, "Why{}: {reason}", place.unwrap_or_default())?;
+    }
+    writeln!(out, "Result: {}", trace.status.to_uppercase())
+}
+
+fn conditions(report: &Json, out: &mut String) -> std::fmt::Result {
+    let Some(conditions) = report["conditions"].as_array() else {
+        return indented(report, "  ", out);
+    };
+    for one in conditions {
+        let text = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
+        writeln!(
+            out,
+            "  {:<10} {:<7} {}: {}",
+            text("type"),
+            text("status"),
+            text("reason"),
+            text("message")
+        )?;
+    }
+    Ok(())
+}
+
+fn indented(value: &Json, margin: &str, out: &mut String) -> std::fmt::Result {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    for line in text.lines() {
+        writeln!(out, "{margin}{line}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! Events taken, handled side by side, and settled.
+//!
+//! ```text
+//!  Subscriber ─► queue by resource ─► at most max_concurrency runs ─► ack │ nack │ dead letter
+//!                  └─ an event for a resource that waits already joins it
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::Utc;
+use hyperfleet_broker::{Delivery, Event, Subscriber};
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::event::Subject;
+use crate::pipeline::{Engine, Outcome};
+
+/// How events are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// Resources worked on at the same time.
+    pub max_concurrency: usize,
+    /// How long one event may take.
+    pub event_timeout: Duration,
+    /// How long running events may take to finish when told to stop.
+    pub drain_timeout: Duration,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            max_concurrency: 10,
+            event_timeout: Duration::from_secs(120),
+            drain_timeout: Duration::from_secs(20),
+        }
+    }
+}
+
+/// The wait before a delivery that met an outage comes again, by how often it came already.
+fn delay(attempt: u32) -> Duration {
+    Duration::from_secs(1 << attempt.clamp(1, 6)).min(Duration::from_secs(60))
+}
+
+/// Takes events until told to stop, or until the subscriber ends.
+pub async fn serve(
+    engine: Arc<Engine>,
+    subscriber: &mut dyn Subscriber,
+    options: ServeOptions,
+    stop: CancellationToken,
+) {
+    let mut dispatcher = Dispatcher {
+        engine,
+        options,
+        waiting: HashMap::new(),
+        ready: VecDeque::new(),
+        running: HashMap::new(),
+        runs: JoinSet::new(),
+    };
+    loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            Some(ended) = dispatcher.runs.join_next_with_id() => dispatcher.ended(ended).await,
+            delivery = subscriber.next() => match delivery {
+                Some(delivery) => dispatcher.take(delivery).await,
+                None => break,
+            },
+        }
+        dispatcher.start();
+    }
+    dispatcher.drain().await;
+    subscriber.close().await;
+}
+
+struct Dispatcher {
+    engine: Arc<Engine>,
+    options: ServeOptions,
+    /// Deliveries not yet worked on, by resource.
+    waiting: HashMap<String, Vec<Delivery>>,
+    /// Resources that wait and are not being worked on, oldest first.
+    ready: VecDeque<String>,
+    /// Deliveries being worked on.
+    running: HashMap<Id, Batch>,
+    runs: JoinSet<Outcome>,
+}
+
+/// The deliveries one run is for.
+struct Batch {
+    key: String,
+    deliveries: Vec<Delivery>,
+}
+
+impl Dispatcher {
+    async fn take(&mut self, delivery: Delivery) {
+        let key = match Subject::of(&delivery.event) {
+            Ok(subject) => subject.key(),
+            Err(malformed) => {
+                let reason = malformed.to_string();
+                tracing::warn!(event_id = delivery.event.id, reason, "event is parked");
+                self.count("dead_letter", 1);
+                delivery.dead_letter(&reason).await;
+                return;
+            }
+        };
+        let batch = self.waiting.entry(key.clone()).or_default();
+        batch.push(delivery);
+        let is_running = self.running.values().any(|batch| batch.key == key);
+        if batch.len() == 1 && !is_running {
+            self.ready.push_back(key);
+        }
+    }
+
+    fn start(&mut self) {
+        while self.runs.len() < self.options.max_concurrency.max(1) {
+            let Some(key) = self.ready.pop_front() else {
+                return;
+            };
+            let deliveries = self.waiting.remove(&key).unwrap_or_default();
+            let Some(newest) = deliveries.last() else {
+                continue;
+            };
+            let engine = Arc::clone(&self.engine);
+            let event = newest.event.clone();
+            let attempt = newest.attempt;
+            let limit = self.options.event_timeout;
+            let run = async move { handle(&engine, &event, attempt, limit).await };
+            let task = self.runs.spawn(run);
+            self.running.insert(task.id(), Batch { key, deliveries });
+        }
+    }
+
+    async fn ended(&mut self, ended: Result<(Id, Outcome), JoinError>) {
+        let (id, outcome) = match ended {
+            Ok((id, outcome)) => (id, outcome),
+            Err(error) => {
+                let reason = format!("handling the event broke off: {error}");
+                tracing::error!(reason);
+                (
+                    error.id(),
+                    Outcome::Retry {
+                        reason,
+                        after: None,
+                    },
+                )
+            }
+        };
+        let Some(batch) = self.running.remove(&id) else {
+            return;
+        };
+        if self.waiting.contains_key(&batch.key) {
+            self.ready.push_back(batch.key);
+        }
+        self.settle(batch.deliveries, outcome).await;
+    }
+
+    async fn settle(&self, deliveries: Vec<Delivery>, outcome: Outcome) {
+        let how = match &outcome {
+            Outcome::Done(_) => "ack",
+            Outcome::Retry { .. } => "nack",
+            Outcome::Malformed(_) => "dead_letter",
+        };
+        self.count(how, deliveries.len());
+        for delivery in deliveries {
+            match &outcome {
+                Outcome::Done(_) => delivery.ack().await,
+                Outcome::Retry { reason, after } => {
+                    let delay = after.unwrap_or_else(|| delay(delivery.attempt));
+                    delivery.nack(delay, reason).await;
+                }
+                Outcome::Malformed(reason) => delivery.dead_letter(reason).await,
+            }
+        }
+    }
+
+    /// Finishes what runs; what only waits goes back to the broker as it is dropped.
+    async fn drain(&mut self) {
+        let end = Instant::now() + self.options.drain_timeout;
+        while !self.runs.is_empty() {
+            let rest = end.saturating_duration_since(Instant::now());
+            match timeout(rest, self.runs.join_next_with_id()).await {
+                Ok(Some(ended)) => self.ended(ended).await,
+                Ok(None) => break,
+                Err(_) => {
+                    tracing::warn!(
+                        events = self.runs.len(),
+                        "events did not finish in time and will be delivered again"
+                    );
+                    self.runs.shutdown().await;
+                }
+            }
+        }
+        self.waiting.clear();
+        self.running.clear();
+    }
+
+    fn count(&self, how: &str, deliveries: usize) {
+        if let Some(metrics) = &self.engine.metrics {
+            metrics.settled(how, deliveries);
+        }
+    }
+}
+
+async fn handle(engine: &Engine, event: &Event, attempt: u32, limit: Duration) -> Outcome {
+    let adapter = engine.identity.name.as_str();
+    let span = tracing::info_span!("event", adapter, event_id = event.id, attempt);
+    if let Some(parent) = event.traceparent() {
+        hyperfleet_runtime::trace::set_parent(&span, parent);
+    }
+    if let Some(metrics) = &engine.metrics {
+        metrics.started();
+    }
+    let started = Instant::now();
+    let run = engine.handle(event, Utc::now()).instrument(span.clone());
+    let (outcome, fault, skipped) = match timeout(limit, run).await {
+        Ok(run) => (run.outcome, run.fault, run.skipped),
+        Err(_) => {
+            let reason = format!("not done after {} s", limit.as_secs());
+            (
+                Outcome::Retry {
+                    reason,
+                    after: None,
+                },
+                None,
+                None,
+            )
+        }
+    };
+    let took = started.elapsed();
+    if let Some(metrics) = &engine.metrics {
+        metrics.finished(&outcome, took);
+    }
+    let _in_span = span.enter();
+    let resource_id = event.data["id"].as_str().unwrap_or_default();
+    let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    match (&outcome, fault) {
+        (Outcome::Done(status), None) => {
+            tracing::info!(resource_id, duration_ms, ?status, skipped, "event handled");
+        }
+        (Outcome::Done(_), Some(fault)) => tracing::warn!(
+            resource_id,
+            duration_ms,
+            phase = fault.phase,
+            step = fault.step,
+            reason = fault.reason,
+            error = fault.message,
+            "event failed and was reported"
+        ),
+        (Outcome::Retry { reason, .. }, _) => {
+            tracing::warn!(
+                resource_id,
+                duration_ms,
+                error = reason,
+                "event comes again"
+            );
+        }
+        (Outcome::Malformed(reason), _) => {
+            tracing::warn!(resource_id, duration_ms, error = reason, "event is parked");
+        }
+    }
+    outcome
+}

@@ -1,0 +1,11 @@
+//! What an adapter promises, against kubesim, an API made for the test, and the memory broker.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, helpers too")]
+
+mod deleting;
+mod failing;
+mod reporting;
+mod resources;
+mod serving;
+mod shipped;
+mod world;

@@ -1,0 +1,231 @@
+//! Events come in, are worked on side by side, and are settled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hyperfleet_adapter::serve::{ServeOptions, serve};
+use hyperfleet_adapter::{Api, Engine};
+use hyperfleet_broker::{Broker, BrokerConfig, Event, Metrics, SubscribeOptions};
+use hyperfleet_client::{Answer, Call, CallError, Retry};
+use hyperfleet_transport::OfflineTransport;
+use serde_json::json;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::{compiled, event};
+
+/// An API that holds every read until it is let through, and counts.
+struct SlowApi {
+    gate: Semaphore,
+    running: AtomicUsize,
+    most: AtomicUsize,
+    started: watch::Sender<usize>,
+    reports: watch::Sender<usize>,
+}
+
+impl SlowApi {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            gate: Semaphore::new(0),
+            running: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+            started: watch::Sender::new(0),
+            reports: watch::Sender::new(0),
+        })
+    }
+
+    async fn wait_started(&self, count: usize) {
+        let mut started = self.started.subscribe();
+        started.wait_for(|seen| *seen >= count).await.unwrap();
+    }
+
+    async fn wait_reports(&self, count: usize) {
+        let mut reports = self.reports.subscribe();
+        reports.wait_for(|seen| *seen >= count).await.unwrap();
+    }
+}
+
+#[async_trait]
+impl Api for SlowApi {
+    async fn call(&self, call: Call) -> Result<Answer, CallError> {
+        if call.method == hyperfleet_client::Method::PUT {
+            self.reports.send_modify(|count| *count += 1);
+            return Ok(answer(json!({})));
+        }
+        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        self.started.send_modify(|count| *count += 1);
+        self.gate.acquire().await.unwrap().forget();
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        let id = call.url.rsplit('/').next().unwrap().to_owned();
+        Ok(answer(json!({"id": id, "generation": 1})))
+    }
+
+    fn retry(&self) -> Retry {
+        Retry::NEVER
+    }
+}
+
+fn answer(body: serde_json::Value) -> Answer {
+    Answer {
+        status: hyperfleet_client::StatusCode::OK,
+        headers: Default::default(),
+        body: body.to_string().into(),
+        attempts: 1,
+    }
+}
+
+const TASK: &str = r#"
+params:
+  - name: cluster
+    source: {api_call: {method: GET, url: "clusters/{{ .event.id }}"}}
+    required: true
+"#;
+
+struct Served {
+    broker: Broker,
+    api: Arc<SlowApi>,
+    stop: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+async fn start(options: ServeOptions) -> Served {
+    let metrics = Metrics::new(Default::default()).unwrap();
+    let broker = Broker::connect(&BrokerConfig::default(), metrics)
+        .await
+        .unwrap();
+    let subscribe = SubscribeOptions {
+        concurrency: 100,
+        ..SubscribeOptions::default()
+    };
+    let mut subscriber = broker.subscribe("t", "s", subscribe).await.unwrap();
+    let api = SlowApi::new();
+    let engine = Engine {
+        task: Arc::new(compiled(TASK)),
+        identity: hyperfleet_adapter::config::Identity {
+            name: "test".to_owned(),
+            version: String::new(),
+        },
+        config: Arc::new(json!({})),
+        env: BTreeMap::new(),
+        api: api.clone(),
+        transport: Arc::new(OfflineTransport::default()),
+        metrics: None,
+    };
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    let task = tokio::spawn(async move {
+        serve(Arc::new(engine), subscriber.as_mut(), options, stopped).await;
+    });
+    Served {
+        broker,
+        api,
+        stop,
+        task,
+    }
+}
+
+impl Served {
+    async fn publish(&self, event: &Event) {
+        self.broker.publisher().publish("t", event).await.unwrap();
+    }
+
+    async fn parked(&self, count: usize) -> Vec<hyperfleet_broker::DeadLetter> {
+        loop {
+            let letters = self.broker.list_dead_letters("t", "s", 10).await.unwrap();
+            if letters.len() >= count {
+                return letters;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn stop(self) -> Arc<SlowApi> {
+        self.stop.cancel();
+        self.task.await.unwrap();
+        self.api
+    }
+}
+
+#[tokio::test]
+async fn a_resource_is_never_worked_on_twice_at_once_and_duplicates_join_one_run() {
+    let served = start(ServeOptions::default()).await;
+    served.publish(&event("a", 1)).await;
+    served.api.wait_started(1).await;
+    for _ in 0..5 {
+        served.publish(&event("a", 1)).await;
+    }
+    // Another resource passes them, which shows that they were taken and wait.
+    served.publish(&event("b", 1)).await;
+    served.api.wait_started(2).await;
+    served.api.gate.add_permits(2);
+    // The five that came meanwhile are one run.
+    served.api.wait_started(3).await;
+    served.api.gate.add_permits(10);
+    served.api.wait_reports(3).await;
+    let api = served.stop().await;
+    assert_eq!(*api.started.borrow(), 3);
+    assert_eq!(api.most.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn no_more_resources_are_worked_on_at_once_than_allowed() {
+    let options = ServeOptions {
+        max_concurrency: 3,
+        ..ServeOptions::default()
+    };
+    let served = start(options).await;
+    for id in 0..10 {
+        served.publish(&event(&format!("c{id}"), 1)).await;
+    }
+    served.api.wait_started(3).await;
+    served.api.gate.add_permits(100);
+    served.api.wait_reports(10).await;
+    let api = served.stop().await;
+    assert_eq!(api.most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn an_event_that_names_no_resource_is_parked_at_once() {
+    let served = start(ServeOptions::default()).await;
+    let mut poison = event("a", 1);
+    poison.data = json!({"generation": 1});
+    served.publish(&poison).await;
+    let letters = served.parked(1).await;
+    assert_eq!(letters[0].attempts, 1);
+    assert!(
+        letters[0].reason.contains("no `id`"),
+        "{}",
+        letters[0].reason
+    );
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn an_event_that_takes_too_long_is_given_up_and_the_worker_goes_on() {
+    let options = ServeOptions {
+        max_concurrency: 1,
+        event_timeout: Duration::from_millis(50),
+        ..ServeOptions::default()
+    };
+    let served = start(options).await;
+    served.publish(&event("stuck", 1)).await;
+    served.api.wait_started(1).await;
+    served.publish(&event("next", 1)).await;
+    served.api.wait_started(2).await;
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn stopping_finishes_what_runs() {
+    let served = start(ServeOptions::default()).await;
+    served.publish(&event("a", 1)).await;
+    served.api.wait_started(1).await;
+    served.stop.cancel();
+    served.api.gate.add_permits(1);
+    let api = served.stop().await;
+    assert_eq!(*api.reports.borrow(), 1);
+}

@@ -1,0 +1,143 @@
+//! The adapters in `adapters/` load, and do what they say.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hyperfleet_adapter::config::{deployment_loader, load_deployment, load_task};
+use hyperfleet_adapter::{Adapter, Parts};
+use hyperfleet_broker::{Broker, BrokerConfig, Metrics};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::{World, cluster, condition, event};
+
+fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters")
+}
+
+#[test]
+fn every_shipped_adapter_loads_without_a_remark() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(shipped()).unwrap() {
+        let directory = entry.unwrap().path();
+        if !directory.is_dir() {
+            continue;
+        }
+        let (_, remarks) = load_task(&directory.join("adapter-task-config.yaml"))
+            .unwrap_or_else(|error| panic!("{}:\n{error}", directory.display()));
+        assert!(remarks.is_empty(), "{remarks:?}");
+        load_deployment(&deployment_loader(Some(
+            directory.join("adapter-config.yaml"),
+        )))
+        .unwrap_or_else(|error| panic!("{}:\n{error}", directory.display()));
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+#[tokio::test]
+async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
+    let world = World::start_with(kubesim::Options {
+        job_duration: Duration::from_millis(200),
+        ..kubesim::Options::default()
+    })
+    .await;
+    let metrics = Metrics::new(Default::default()).unwrap();
+    let broker = Broker::connect(&BrokerConfig::default(), metrics)
+        .await
+        .unwrap();
+    let directory = shipped().join("validation");
+    let loader = deployment_loader(Some(directory.join("adapter-config.yaml")));
+    let mut deployment = load_deployment(&loader).unwrap();
+    deployment
+        .clients
+        .hyperfleet_api
+        .base_url
+        .clone_from(&world.api_url);
+    deployment.clients.kubernetes.kube_config_path = Some(world.kubeconfig.path().to_owned());
+    let topic = deployment.clients.broker.topic.clone();
+    let (task, _) = load_task(&directory.join("adapter-task-config.yaml")).unwrap();
+    let adapter = Adapter::connect(Parts {
+        deployment,
+        task,
+        broker: broker.clone(),
+        metrics: None,
+        environment: Default::default(),
+    })
+    .await
+    .unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(adapter.run(stop.clone()));
+
+    let id = "0196f3a2-7b51-7c11-9d1e-1f6c0a9b2c3d";
+    world.api.set(id, cluster(id, 1));
+    let publish = || async {
+        broker
+            .publisher()
+            .publish(&topic, &event(id, 1))
+            .await
+            .unwrap()
+    };
+    publish().await;
+    let report = reported(&world, |_| true).await;
+    assert_eq!(condition(&report, "Applied").0, "True", "{report}");
+    let (status, reason) = condition(&report, "Available");
+    assert_eq!(status, "False");
+    assert!(
+        ["JobRunning", "JobPending"].contains(&reason.as_str()),
+        "{reason}"
+    );
+
+    // What the Sentinel does: look again until it is ready.
+    again(&world, &publish, |report| {
+        condition(report, "Available").0 == "True"
+    })
+    .await;
+    let job = world.object("Job", id, "validation").await.unwrap();
+    assert_eq!(
+        job["metadata"]["labels"]["hyperfleet.io/adapter"],
+        "validation"
+    );
+
+    let mut deleted = cluster(id, 2);
+    deleted["deleted_time"] = json!("2026-01-31T12:00:00Z");
+    world.api.set(id, deleted);
+    again(&world, &publish, |report| {
+        condition(report, "Finalized").0 == "True"
+    })
+    .await;
+    assert_eq!(world.object("Namespace", "", id).await, None);
+    assert_eq!(world.object("Job", id, "validation").await, None);
+    stop.cancel();
+    running.await.unwrap();
+}
+
+/// Publishes until a report says what is waited for.
+async fn again<F: Future<Output = ()>>(
+    world: &World,
+    publish: &impl Fn() -> F,
+    wanted: impl Fn(&Json) -> bool,
+) -> Json {
+    let start = std::time::Instant::now();
+    loop {
+        let before = world.api.reports.lock().unwrap().len();
+        publish().await;
+        let report = reported(world, |count| count > before).await;
+        if wanted(&report) {
+            return report;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "{report}");
+    }
+}
+
+async fn reported(world: &World, enough: impl Fn(usize) -> bool) -> Json {
+    let start = std::time::Instant::now();
+    loop {
+        let count = world.api.reports.lock().unwrap().len();
+        if count > 0 && enough(count) {
+            return world.api.last_report();
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "no report");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
