@@ -120,6 +120,7 @@ pub(super) async fn connect(config: &KubernetesConfig) -> Result<Client, Connect
         source_name: source_name.clone(),
         reason,
     };
+    install_crypto();
     let client = Client::try_from(kube).map_err(|error| unreachable(reason(&error)))?;
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(version)) => {
@@ -138,6 +139,14 @@ pub(super) async fn connect(config: &KubernetesConfig) -> Result<Client, Connect
             "no answer in {} s",
             PATIENCE.as_secs()
         ))),
+    }
+}
+
+/// rustls wants one provider per process and panics if it has to guess.
+fn install_crypto() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Whoever was quicker at the same time installed one that is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 
