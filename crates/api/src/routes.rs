@@ -1,9 +1,9 @@
 //! Which path leads where: for every configured kind the same set, flat and under its parent.
 
+use axum::Router;
 use axum::extract::{Extension, Request};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
-use axum::Router;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::BASE_PATH;

@@ -89,31 +89,27 @@ fn decide(
     now: Time,
 ) -> Result<Decision<Outcome>, Failure> {
     let resource = &stored.resource;
+    let unchanged = |report: Option<AdapterStatus>| Decision {
+        answer: (resource.clone(), report),
+        store: None,
+    };
     let before = stored
         .reports
         .iter()
         .find(|other| other.adapter == report.adapter);
     let adapter = match report.clone().judge(resource.generation, before)? {
         Verdict::Accept(adapter) => adapter,
-        Verdict::Repeated => {
-            return Ok(Decision::Keep {
-                answer: (resource.clone(), before.cloned()),
-            });
-        }
+        Verdict::Repeated => return Ok(unchanged(before.cloned())),
         Verdict::Discard(why) => {
             tracing::debug!(adapter = %report.adapter, resource_id = %resource.id, ?why, "report discarded");
-            return Ok(Decision::Keep {
-                answer: (resource.clone(), None),
-            });
+            return Ok(unchanged(None));
         }
     };
-    let mut reports: Vec<AdapterStatus> = stored
+    let others = stored
         .reports
         .iter()
-        .filter(|other| other.adapter != adapter.adapter)
-        .cloned()
-        .collect();
-    reports.push(adapter.clone());
+        .filter(|other| other.adapter != adapter.adapter);
+    let reports: Vec<AdapterStatus> = others.chain([&adapter]).cloned().collect();
     let required = state
         .kinds
         .kind(&resource.kind)
@@ -126,16 +122,13 @@ fn decide(
         required,
     };
     let status = aggregation::status(&subject, &reports, Some(&resource.status), now);
-    Ok(Decision::Store {
-        answer: (
-            Resource {
-                status: status.clone(),
-                ..resource.clone()
-            },
-            Some(adapter.clone()),
-        ),
-        adapter,
-        status,
+    let updated = Resource {
+        status: status.clone(),
+        ..resource.clone()
+    };
+    Ok(Decision {
+        answer: (updated, Some(adapter.clone())),
+        store: Some((adapter, status)),
     })
 }
 

@@ -1,5 +1,7 @@
 //! The API as its callers see it: requests in, answers out, on a real PostgreSQL.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
 #[path = "api/caller.rs"]
 mod caller;
 #[path = "api/failures.rs"]

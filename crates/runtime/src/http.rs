@@ -27,6 +27,18 @@ pub struct BindError {
     source: io::Error,
 }
 
+impl BindError {
+    /// Whether somebody else listens there.
+    pub fn is_in_use(&self) -> bool {
+        self.source.kind() == io::ErrorKind::AddrInUse
+    }
+
+    /// What could not be listened on.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+}
+
 /// Listens on `host:port`. `key` is the configuration section of the two (`server` for
 /// `server.host` and `server.port`); an error says which setting to change.
 ///

@@ -19,17 +19,12 @@ use crate::row::{self, resource_columns, status_columns};
 /// How often a report is decided again because something else wrote to its resource in between.
 const ATTEMPTS: u32 = 32;
 
-/// What a report's judge wants done.
+/// What a report's judge wants: an answer for the caller, and what to store before it is given.
 #[derive(Debug)]
-pub enum Decision<T> {
-    /// Store the adapter's status and the resource's new status.
-    Store {
-        adapter: AdapterStatus,
-        status: ResourceStatus,
-        answer: T,
-    },
-    /// Change nothing.
-    Keep { answer: T },
+pub struct Decision<T> {
+    pub answer: T,
+    /// The adapter's status and the resource's new one; `None` changes nothing.
+    pub store: Option<(AdapterStatus, ResourceStatus)>,
 }
 
 /// What a report is judged on: the resource, every stored report on it, and whether it has children.
@@ -55,18 +50,16 @@ impl Store {
             let Some((revision, reported)) = self.reported(kind, owner, id).await? else {
                 return Ok(None);
             };
-            match decide(&reported) {
+            let decision = match decide(&reported) {
+                Ok(decision) => decision,
                 Err(refused) => return Ok(Some(Err(refused))),
-                Ok(Decision::Keep { answer }) => return Ok(Some(Ok(answer))),
-                Ok(Decision::Store {
-                    adapter,
-                    status,
-                    answer,
-                }) => {
-                    if self.store_report(id, revision, &adapter, &status).await? {
-                        return Ok(Some(Ok(answer)));
-                    }
-                }
+            };
+            let settled = match &decision.store {
+                None => true,
+                Some((adapter, status)) => self.store_report(id, revision, adapter, status).await?,
+            };
+            if settled {
+                return Ok(Some(Ok(decision.answer)));
             }
         }
         Err(StoreError::Contended {

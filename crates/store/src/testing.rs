@@ -97,14 +97,15 @@ fn open_to_others(directory: &PathBuf) {
 }
 
 fn watch(directory: &std::path::Path) {
-    let script = "while kill -0 $1 2>/dev/null; do sleep 0.2; done; \
-                  kill -INT $(head -1 $2/postgres/data/postmaster.pid) 2>/dev/null; sleep 1; rm -rf $2";
+    // In the background of a shell that ends at once: nobody would wait for this one.
+    let script = "(while kill -0 $1 2>/dev/null; do sleep 0.2; done; \
+                  kill -INT $(head -1 $2/postgres/data/postmaster.pid) 2>/dev/null; sleep 1; rm -rf $2) &";
     std::process::Command::new("sh")
         .args(["-c", script, "sh", &std::process::id().to_string()])
         .arg(directory)
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
-        .spawn()
+        .status()
         .expect("sh runs");
 }

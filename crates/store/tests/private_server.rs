@@ -1,5 +1,7 @@
 //! The private PostgreSQL: it keeps what it was given, whatever happened to it.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

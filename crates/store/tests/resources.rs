@@ -1,5 +1,7 @@
 //! What is stored is what was given, and writers do not overwrite each other.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hyperfleet_core::adapter_status::AdapterStatus;
@@ -179,10 +181,9 @@ async fn reports_that_race_on_one_resource_are_all_in_its_status() {
                         Some(&stored.resource.status),
                         report.last_report_time,
                     );
-                    Ok::<_, ()>(Decision::Store {
-                        adapter: report.clone(),
-                        status,
+                    Ok::<_, ()>(Decision {
                         answer: (),
+                        store: Some((report.clone(), status)),
                     })
                 })
                 .await
@@ -213,7 +214,10 @@ async fn a_report_on_nothing_is_told_apart() {
     let outcome = database
         .store
         .report(None, Owner::Any, ResourceId(Uuid::now_v7()), |_| {
-            Ok::<Decision<()>, ()>(Decision::Keep { answer: () })
+            Ok::<Decision<()>, ()>(Decision {
+                answer: (),
+                store: None,
+            })
         })
         .await;
     assert_eq!(outcome.unwrap(), None);

@@ -112,31 +112,28 @@ pub(crate) fn done(adapter: &str) -> Value {
 
 /// Replaces what differs from run to run, so that the rest can be compared.
 pub(crate) fn stable(mut value: Value) -> Value {
-    fn walk(value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                if chrono::DateTime::parse_from_rfc3339(text).is_ok() {
-                    *text = "[time]".to_owned();
-                } else {
-                    let words: Vec<String> = text
-                        .split_inclusive(|c: char| !(c.is_ascii_hexdigit() || c == '-'))
-                        .map(|word| {
-                            let (id, rest) = word.split_at(word.len().min(36));
-                            if id.len() == 36 && id.matches('-').count() == 4 {
-                                format!("[id]{rest}")
-                            } else {
-                                word.to_owned()
-                            }
-                        })
-                        .collect();
-                    *text = words.concat();
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(walk),
-            Value::Object(fields) => fields.values_mut().for_each(walk),
-            _ => {}
-        }
-    }
-    walk(&mut value);
+    replace(&mut value);
     value
+}
+
+fn replace(value: &mut Value) {
+    match value {
+        Value::String(text) if chrono::DateTime::parse_from_rfc3339(text).is_ok() => {
+            *text = "[time]".to_owned()
+        }
+        Value::String(text) => {
+            while let Some(start) =
+                (0..text.len()).find(|start| is_id(text.get(*start..start + 36)))
+            {
+                text.replace_range(start..start + 36, "[id]");
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(replace),
+        Value::Object(fields) => fields.values_mut().for_each(replace),
+        _ => {}
+    }
+}
+
+fn is_id(text: Option<&str>) -> bool {
+    text.is_some_and(|text| uuid::Uuid::parse_str(text).is_ok())
 }

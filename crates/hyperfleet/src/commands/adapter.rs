@@ -1,0 +1,82 @@
+//! `hyperfleet adapter serve`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use hyperfleet_adapter::config::{self, Deployment};
+use hyperfleet_adapter::task::Task;
+use hyperfleet_adapter::{Adapter, Parts, process_environment};
+use hyperfleet_runtime::config::Format;
+use hyperfleet_runtime::health::HealthConfig;
+use hyperfleet_runtime::metrics::MetricsConfig;
+use hyperfleet_runtime::trace::TracingConfig;
+
+use crate::broker;
+use crate::cli::AdapterArgs;
+use crate::process::Host;
+
+/// The effective deployment configuration, for people.
+pub(crate) fn print(file: Option<PathBuf>, format: Format) -> Result<String> {
+    let loaded = config::deployment_loader(file)
+        .process_env()
+        .load::<Deployment>()?;
+    Ok(loaded.print(format)?)
+}
+
+pub(crate) async fn serve(args: AdapterArgs) -> Result<()> {
+    let deployment =
+        config::load_deployment(&config::deployment_loader(args.config).process_env())?;
+    let task_file = args
+        .task_config
+        .context("no task configuration: give one with --task-config or HYPERFLEET_TASK_CONFIG")?;
+    let task = load_task(&task_file)?;
+    let tracing = TracingConfig::default();
+    let (health, metrics) = (HealthConfig::default(), MetricsConfig::default());
+    let mut host = Host::start("adapter", &deployment.log, &tracing, &health, &metrics).await?;
+    let broker = broker::connect(&broker::config()?, &host.metrics).await?;
+    let outcome = match start(&mut host, deployment, task, broker.clone()).await {
+        Ok(()) => host.run().await,
+        Err(error) => Err(error),
+    };
+    broker.close().await;
+    outcome
+}
+
+/// Loads a task and says what is odd about it.
+pub(crate) fn load_task(file: &std::path::Path) -> Result<Task> {
+    let (task, warnings) = config::load_task(file)?;
+    for warning in warnings {
+        eprintln!("{warning}");
+    }
+    Ok(task)
+}
+
+/// Adds an adapter to a process. When this returns, events published from now on reach it.
+pub(crate) async fn start(
+    host: &mut Host,
+    deployment: Deployment,
+    task: Task,
+    broker: hyperfleet_broker::Broker,
+) -> Result<()> {
+    let name = deployment.adapter.name.clone();
+    let metrics = host.metrics.component("adapter", &name)?;
+    let parts = Parts {
+        deployment,
+        task,
+        broker,
+        metrics: Some(metrics),
+        environment: process_environment(),
+    };
+    let adapter = Adapter::connect(parts).await?;
+    let health = adapter.health();
+    host.health.check(format!("adapter {name}"), move || {
+        let health = health.clone();
+        async move { health.check() }
+    });
+    host.process
+        .component(format!("adapter {name}"), |stop| async move {
+            adapter.run(stop.token()).await;
+            Ok::<(), anyhow::Error>(())
+        });
+    Ok(())
+}

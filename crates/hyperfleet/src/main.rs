@@ -1,0 +1,36 @@
+//! The binary: one program, every role.
+//!
+//! ```text
+//!   hyperfleet up                 everything in one process, on this machine
+//!   hyperfleet api serve          the API        ┐
+//!   hyperfleet sentinel serve     a Sentinel     ├ one role each, for production
+//!   hyperfleet adapter serve      an adapter     ┘
+//!   hyperfleet config print       what a role would run with
+//! ```
+//!
+//! Data goes to stdout, everything else to stderr. A failure is one message and a non-zero exit code.
+
+#![forbid(unsafe_code)]
+
+mod broker;
+mod build;
+mod cli;
+mod commands;
+mod data_dir;
+mod database;
+mod output;
+mod process;
+mod up;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::parse();
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

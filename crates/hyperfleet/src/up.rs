@@ -1,0 +1,219 @@
+//! `hyperfleet up`: everything in one process, on this machine.
+//!
+//! ```text
+//!   adapters loaded and checked ──► Kubernetes (kubesim) ──► PostgreSQL ──► API ──► adapters ──► Sentinel
+//!                                   ◄───────────────── stopped in the opposite order ─────────────────
+//! ```
+
+mod adapters;
+mod banner;
+mod demo;
+mod kubernetes;
+
+use anyhow::{Result, anyhow};
+use hyperfleet_api::{Api, DatabaseConfig, PoolConfig, ServerConfig, StartError};
+use hyperfleet_broker::{Broker, BrokerConfig};
+use hyperfleet_client::{Client, ClientConfig};
+use hyperfleet_core::kind::Kind;
+use hyperfleet_runtime::health::HealthConfig;
+use hyperfleet_runtime::log::{LogConfig, LogFormat, LogOutput};
+use hyperfleet_runtime::metrics::MetricsConfig;
+use hyperfleet_runtime::trace::TracingConfig;
+use hyperfleet_runtime::{GoDuration, Secret};
+use hyperfleet_sentinel::{KindOptions, Options};
+
+use crate::build::VERSION;
+use crate::cli::UpArgs;
+use crate::commands::{adapter, sentinel};
+use crate::data_dir::DataDir;
+use crate::database::Database;
+use crate::process::Host;
+use banner::Banner;
+use kubernetes::Kubernetes;
+
+/// On one machine nobody wants to wait: what is not ready is looked at again every second.
+const BACKOFF_NOT_READY: GoDuration = GoDuration::from_secs(1);
+const POLL_INTERVAL: GoDuration = GoDuration::from_millis(500);
+
+pub(crate) async fn run(args: UpArgs) -> Result<()> {
+    let loaded = adapters::load(&args.adapters)?;
+    let mut kinds = Kind::defaults();
+    adapters::require(&mut kinds, &loaded)?;
+    let data_dir = DataDir::take(&args.data_dir)?;
+    let host = host(&args).await?;
+    let kubernetes = Kubernetes::open(args.kubeconfig.as_deref(), &data_dir).await?;
+    let outcome = with_kubernetes(&args, &data_dir, host, kinds, loaded, &kubernetes).await;
+    kubernetes.close().await;
+    outcome
+}
+
+async fn host(args: &UpArgs) -> Result<Host> {
+    let logging = LogConfig {
+        level: args.log_level.parse()?,
+        format: LogFormat::Text,
+        output: LogOutput::Stderr,
+    };
+    let health = HealthConfig {
+        port: args.health_port,
+        ..HealthConfig::default()
+    };
+    let metrics = MetricsConfig {
+        port: args.metrics_port,
+        ..MetricsConfig::default()
+    };
+    Host::start("up", &logging, &TracingConfig::default(), &health, &metrics).await
+}
+
+async fn with_kubernetes(
+    args: &UpArgs,
+    data_dir: &DataDir,
+    mut host: Host,
+    kinds: Vec<Kind>,
+    loaded: Vec<adapters::Loaded>,
+    kubernetes: &Kubernetes,
+) -> Result<()> {
+    let config = DatabaseConfig {
+        url: args.database_url.clone().map(Secret::from),
+        pool: PoolConfig {
+            max_connections: 20,
+            ..PoolConfig::default()
+        },
+        ..DatabaseConfig::default()
+    };
+    let database = Database::open(&config, data_dir.path()).await?;
+    let broker = match connect(args, &host).await {
+        Ok(broker) => broker,
+        Err(error) => {
+            database.close().await;
+            return Err(error);
+        }
+    };
+    let started = components(
+        args, &mut host, kinds, loaded, kubernetes, &database, &broker,
+    )
+    .await;
+    let outcome = match started {
+        Ok(()) => host.run().await,
+        Err(error) => {
+            // Whatever already runs ends here, before what it uses goes away.
+            drop(host);
+            Err(error)
+        }
+    };
+    broker.close().await;
+    database.close().await;
+    outcome
+}
+
+async fn connect(args: &UpArgs, host: &Host) -> Result<Broker> {
+    let config = match &args.broker_url {
+        Some(url) => BrokerConfig::from_url(url)?,
+        None => BrokerConfig::default(),
+    };
+    crate::broker::connect(&config, &host.metrics).await
+}
+
+/// The API first, then the adapters so that no event is missed, then the Sentinel.
+async fn components(
+    args: &UpArgs,
+    host: &mut Host,
+    kinds: Vec<Kind>,
+    loaded: Vec<adapters::Loaded>,
+    kubernetes: &Kubernetes,
+    database: &Database,
+    broker: &Broker,
+) -> Result<()> {
+    database.store.migrate().await?;
+    let server = ServerConfig {
+        port: args.port,
+        ..ServerConfig::default()
+    };
+    let metrics = host.metrics.component("api", "api")?;
+    let store = database.store.clone();
+    let api = Api::bind(
+        &server,
+        kinds.clone(),
+        store,
+        VERSION,
+        &metrics,
+        &host.health,
+    )
+    .await
+    .map_err(in_words_of_up)?;
+    let base_url = format!("http://{}", api.address());
+    host.process.component("api", |stop| async move {
+        api.run(stop).await;
+        Ok::<(), anyhow::Error>(())
+    });
+    let mut names = Vec::new();
+    for adapters::Loaded {
+        mut deployment,
+        task,
+    } in loaded
+    {
+        deployment
+            .clients
+            .hyperfleet_api
+            .base_url
+            .clone_from(&base_url);
+        deployment.clients.kubernetes.kube_config_path = Some(kubernetes.kubeconfig.clone());
+        names.push(deployment.adapter.name.clone());
+        adapter::start(host, deployment, task, broker.clone()).await?;
+    }
+    sentinel::start(host, &watched(&kinds, &base_url), broker.publisher())?;
+
+    let banner = Banner {
+        base_url: &base_url,
+        health: host.health_address,
+        metrics: host.metrics_address,
+        database: database.describe(),
+        broker: args.broker_url.is_some().then(|| broker.kind().to_string()),
+        kubernetes: kubernetes.describe(),
+        adapters: &names,
+    };
+    banner.print();
+    if args.demo {
+        let client = Client::new(ClientConfig::new(&base_url))?;
+        host.process.component("demo", |stop| async move {
+            tokio::select! {
+                shown = demo::show(&client) => shown?,
+                () = stop.requested() => return Ok(()),
+            }
+            banner::next_steps(&base_url);
+            Ok::<(), anyhow::Error>(())
+        });
+    } else {
+        banner::next_steps(&base_url);
+    }
+    Ok(())
+}
+
+/// A port that is taken is told with the flag of this command, not with the key of a file it does not read.
+fn in_words_of_up(error: StartError) -> anyhow::Error {
+    match &error {
+        StartError::Bind(bind) if bind.is_in_use() => anyhow!(
+            "cannot listen on {}: the port is in use; stop the process that has it, or choose another with --port",
+            bind.address()
+        ),
+        _ => error.into(),
+    }
+}
+
+/// A Sentinel for every kind.
+fn watched(kinds: &[Kind], base_url: &str) -> Options {
+    let mut options = Options {
+        poll_interval: POLL_INTERVAL,
+        backoff_not_ready: BACKOFF_NOT_READY,
+        sentinels: kinds
+            .iter()
+            .map(|kind| KindOptions {
+                resource_type: kind.plural.clone(),
+                topic: Some(adapters::topic(kind)),
+                ..KindOptions::default()
+            })
+            .collect(),
+        ..Options::default()
+    };
+    options.clients.hyperfleet_api.base_url = base_url.to_owned();
+    options
+}

@@ -1,0 +1,12 @@
+//! The program as a user runs it.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
+#[path = "binary/failures.rs"]
+mod failures;
+#[path = "binary/language.rs"]
+mod language;
+#[path = "binary/running.rs"]
+mod running;
+#[path = "binary/up.rs"]
+mod up;
