@@ -1,26 +1,19 @@
-//! An adapter put together: configuration, API, target, broker.
+//! An adapter put together: an engine that takes its events from a broker.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
-use async_trait::async_trait;
 use hyperfleet_broker::{Broker, BrokerError, Health, SubscribeOptions, Subscriber};
-use hyperfleet_client::header::{HeaderMap, HeaderName, HeaderValue};
-use hyperfleet_client::{
-    Answer, Auth, Backoff, BuildError, Call, CallError, Client, ClientConfig, Retry, TokenFrom,
-};
-use hyperfleet_runtime::metrics::{Metrics, MetricsError};
-use hyperfleet_transport::{ConnectError, KubernetesConfig, KubernetesTransport, Transport};
+use hyperfleet_runtime::metrics::Metrics;
+use hyperfleet_transport::Transport;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Api, HttpApi};
-use crate::config::{ApiClient, Deployment, KubernetesClient, RetryBackoff};
-use crate::metrics::AdapterMetrics;
+use crate::config::Deployment;
+use crate::connect::EngineError;
 use crate::pipeline::Engine;
 use crate::serve::{ServeOptions, serve};
-use crate::task::{Source, Task};
+use crate::task::Task;
 
 /// What an adapter is made of.
 pub struct Parts {
@@ -39,29 +32,13 @@ pub struct Parts {
 /// Why an adapter does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
-    /// A value is missing or cannot be used.
-    #[error("adapter `{adapter}`: {message}")]
-    Invalid {
-        /// Which adapter.
-        adapter: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The API's address cannot be used.
-    #[error("adapter `{adapter}`: clients.hyperfleet_api: {source}")]
-    Api {
-        /// Which adapter.
-        adapter: String,
-        /// What is wrong.
-        source: BuildError,
-    },
-    /// Kubernetes does not answer.
+    /// It cannot be put together.
     #[error("adapter `{adapter}`: {source}")]
-    Kubernetes {
+    Engine {
         /// Which adapter.
         adapter: String,
         /// What is wrong.
-        source: Box<ConnectError>,
+        source: EngineError,
     },
     /// The broker does not let us subscribe.
     #[error("adapter `{adapter}`: {source}")]
@@ -71,9 +48,6 @@ pub enum AdapterError {
         /// What is wrong.
         source: BrokerError,
     },
-    /// The metrics are registered already.
-    #[error(transparent)]
-    Metrics(#[from] MetricsError),
 }
 
 /// A subscribed adapter: events published from now on reach it.
@@ -87,18 +61,17 @@ pub struct Adapter {
 const HELD_PER_RUN: usize = 4;
 
 impl Adapter {
-    /// Connects to everything. Returns once Kubernetes has answered and the subscription exists;
-    /// the API is contacted only when an event needs it.
+    /// Connects to everything. Returns once Kubernetes has answered and the subscription exists.
     pub async fn connect(parts: Parts) -> Result<Self, AdapterError> {
-        let adapter = parts.deployment.adapter.name.clone();
-        let kubernetes = kubernetes(&parts.deployment.clients.kubernetes, &adapter);
-        let transport = KubernetesTransport::connect(kubernetes)
-            .await
-            .map_err(|source| AdapterError::Kubernetes {
-                adapter,
-                source: Box::new(source),
-            })?;
-        Self::with_transport(parts, Arc::new(transport)).await
+        let Parts {
+            deployment,
+            task,
+            broker,
+            metrics,
+            environment,
+        } = parts;
+        let engine = Engine::connect(&deployment, task, &environment, metrics.as_ref()).await;
+        Self::subscribe(&deployment, engine, &broker).await
     }
 
     /// As [`connect`](Self::connect), with a target of the caller's.
@@ -106,41 +79,37 @@ impl Adapter {
         parts: Parts,
         transport: Arc<dyn Transport>,
     ) -> Result<Self, AdapterError> {
-        let deployment = parts.deployment;
-        let adapter = deployment.adapter.name.clone();
-        let invalid = |message: String| AdapterError::Invalid {
-            adapter: adapter.clone(),
-            message,
-        };
-        let env = environment(&parts.task, &parts.environment).map_err(invalid)?;
-        let client = &deployment.clients.hyperfleet_api;
-        let api = api(client).map_err(|message| invalid(message.to_owned()))?;
-        let retry = api.retry;
-        let api = Client::new(api).map_err(|source| AdapterError::Api {
+        let (deployment, environment) = (&parts.deployment, &parts.environment);
+        let metrics = parts.metrics.as_ref();
+        let engine =
+            Engine::with_transport(deployment, parts.task, environment, metrics, transport);
+        Self::subscribe(deployment, engine, &parts.broker).await
+    }
+
+    async fn subscribe(
+        deployment: &Deployment,
+        engine: Result<Engine, EngineError>,
+        broker: &Broker,
+    ) -> Result<Self, AdapterError> {
+        let adapter = &deployment.adapter.name;
+        let failed = |source: EngineError| AdapterError::Engine {
             adapter: adapter.clone(),
             source,
-        })?;
-        let metrics = match &parts.metrics {
-            Some(metrics) => Some(AdapterMetrics::new(metrics, &adapter)?),
-            None => None,
         };
-        let config =
-            serde_json::to_value(&deployment).map_err(|error| invalid(error.to_string()))?;
-        if deployment.debug_config {
-            tracing::info!(adapter, %config, "effective configuration");
-        }
+        let engine = engine.map_err(failed)?;
         let options = ServeOptions {
             max_concurrency: deployment.message_broker.max_concurrency.max(1),
             event_timeout: deployment.message_broker.event_timeout.get(),
             ..ServeOptions::default()
         };
-        let broker = &deployment.clients.broker;
+        let client = &deployment.clients.broker;
         for (key, value) in [
-            ("topic", &broker.topic),
-            ("subscription_id", &broker.subscription_id),
+            ("topic", &client.topic),
+            ("subscription_id", &client.subscription_id),
         ] {
             if value.is_empty() {
-                return Err(invalid(format!("clients.broker.{key} is missing")));
+                let message = format!("clients.broker.{key} is missing");
+                return Err(failed(EngineError::Invalid(message)));
             }
         }
         let subscribe = SubscribeOptions {
@@ -148,28 +117,15 @@ impl Adapter {
             drain_timeout: options.drain_timeout,
             ..SubscribeOptions::default()
         };
-        let subscriber = parts
-            .broker
-            .subscribe(&broker.topic, &broker.subscription_id, subscribe)
+        let subscriber = broker
+            .subscribe(&client.topic, &client.subscription_id, subscribe)
             .await
             .map_err(|source| AdapterError::Broker {
                 adapter: adapter.clone(),
                 source,
             })?;
-        let api = Metered {
-            inner: HttpApi::new(api, retry),
-            metrics: metrics.clone(),
-        };
         Ok(Self {
-            engine: Arc::new(Engine {
-                task: Arc::new(parts.task),
-                identity: deployment.adapter.clone(),
-                config: Arc::new(config),
-                env,
-                api: Arc::new(api),
-                transport,
-                metrics,
-            }),
+            engine: Arc::new(engine),
             subscriber,
             options,
         })
@@ -178,6 +134,11 @@ impl Adapter {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.engine.identity.name
+    }
+
+    /// The effective configuration, without secrets.
+    pub fn config(&self) -> &Json {
+        &self.engine.config
     }
 
     /// Whether events can arrive now.
@@ -196,118 +157,9 @@ impl Adapter {
     }
 }
 
-/// Only what the task names. A variable a required parameter needs must be there from the start.
-fn environment(
-    task: &Task,
-    all: &BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, String> {
-    for param in &task.params {
-        if let Source::Env(name) = &param.source
-            && param.required
-            && all.get(name).is_none_or(String::is_empty)
-        {
-            let param = &param.name;
-            return Err(format!(
-                "the environment variable {name}, which parameter `{param}` requires, is not set"
-            ));
-        }
-    }
-    let named = task.environment.iter();
-    Ok(named
-        .filter_map(|name| Some((name.clone(), all.get(name)?.clone())))
-        .collect())
-}
-
-fn kubernetes(client: &KubernetesClient, adapter: &str) -> KubernetesConfig {
-    let mut config = KubernetesConfig::new(format!("hyperfleet-adapter/{adapter}"));
-    config.kube_config_path = client.kube_config_path.clone();
-    if client.qps > 0.0 {
-        config.qps = client.qps;
-    }
-    if client.burst > 0 {
-        config.burst = client.burst;
-    }
-    config
-}
-
-fn api(client: &ApiClient) -> Result<ClientConfig, &'static str> {
-    let mut config = ClientConfig::new(&client.base_url);
-    if !client.version.is_empty() {
-        config.version.clone_from(&client.version);
-    }
-    if !client.timeout.is_zero() {
-        config.timeout = client.timeout.get();
-    }
-    config.retry = Retry {
-        attempts: match client.retry_attempts {
-            0 => Retry::default().attempts,
-            attempts => attempts,
-        },
-        backoff: match client.retry_backoff {
-            RetryBackoff::Exponential => Backoff::Exponential,
-            RetryBackoff::Linear => Backoff::Linear,
-            RetryBackoff::Constant => Backoff::Constant,
-        },
-        base_delay: client.base_delay.get(),
-        max_delay: client.max_delay.get(),
-    };
-    let mut headers = HeaderMap::new();
-    for (name, value) in &client.default_headers {
-        let name = HeaderName::from_bytes(name.as_bytes());
-        let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) else {
-            return Err("clients.hyperfleet_api.default_headers has one that cannot be sent");
-        };
-        headers.insert(name, value);
-    }
-    config.default_headers = headers;
-    let auth = &client.auth;
-    config.auth = (!auth.token_path.is_empty()).then(|| Auth {
-        token: TokenFrom::File((&auth.token_path).into()),
-        cache_ttl: auth.token_cache_ttl.get(),
-    });
-    Ok(config)
-}
-
-/// Counts calls.
-struct Metered {
-    inner: HttpApi,
-    metrics: Option<AdapterMetrics>,
-}
-
-#[async_trait]
-impl Api for Metered {
-    async fn call(&self, call: Call) -> Result<Answer, CallError> {
-        let method = call.method.to_string();
-        let started = Instant::now();
-        let answer = self.inner.call(call).await;
-        if let Some(metrics) = &self.metrics {
-            let status = match &answer {
-                Ok(answer) => answer.status.as_u16().to_string(),
-                Err(error) => error
-                    .status()
-                    .map_or_else(|| "none".to_owned(), |status| status.as_u16().to_string()),
-            };
-            metrics.api_request(&method, &status, started.elapsed());
-        }
-        answer
-    }
-
-    fn retry(&self) -> Retry {
-        self.inner.retry()
-    }
-}
-
 /// The process' environment, as far as it is text.
 pub fn process_environment() -> BTreeMap<String, String> {
     let all = std::env::vars_os();
     all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
-}
-
-/// Shown by `/config` and `config print`.
-impl Adapter {
-    /// The effective configuration, without secrets.
-    pub fn config(&self) -> &Json {
-        &self.engine.config
-    }
 }

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::context::Context;
 use crate::drift;
+use crate::owned;
 use crate::plan::{self, Drift, Found};
 use crate::stamp::{Stamp, generation_of};
 use crate::task::{DiscoverBy, Discovery, Resource};
@@ -46,7 +47,7 @@ pub(crate) async fn discover(
         drift: Drift::None,
     };
     if let (Some(live), Ok(manifest), false) = (found.current(), manifest, context.deleting) {
-        found.drift = drifted(&manifest, live, transport).await?;
+        found.drift = drifted(&manifest, live, transport, stamp.adapter).await?;
     }
     Ok(found)
 }
@@ -133,13 +134,17 @@ async fn drifted(
     manifest: &Json,
     live: &Json,
     transport: &dyn Transport,
+    adapter: &str,
 ) -> Result<Drift, TransportError> {
     let same_object = live["metadata"]["name"] == manifest["metadata"]["name"];
     let same_generation = generation_of(live) == generation_of(manifest);
     if !same_object || !same_generation || plan::is_terminating(live) {
         return Ok(Drift::None);
     }
-    if drift::differences(manifest, live).is_empty() {
+    let manager = format!("hyperfleet-adapter/{adapter}");
+    if drift::differences(manifest, live).is_empty()
+        && owned::abandoned(&manager, manifest, live).is_empty()
+    {
         return Ok(Drift::None);
     }
     match transport.apply(manifest, Mode::DryRun).await {

@@ -1,4 +1,5 @@
-//! One event, tried out without an API and without a cluster.
+//! One event, tried out: offline with recorded answers, or against the live API and cluster with
+//! server-side dry runs ([`preview`]).
 //!
 //! ```text
 //!  event.json ──────────► Engine ─► Trace ─► text │ JSON
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use hyperfleet_broker::{Event, EventError};
-use hyperfleet_transport::OfflineTransport;
+use hyperfleet_transport::{OfflineTransport, Preview};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -20,9 +21,11 @@ use crate::pipeline::{Engine, Outcome, Run, Status};
 use crate::plan::Operation;
 use crate::task::Task;
 
+mod preview;
 mod recorded;
 mod text;
 
+pub use preview::preview;
 pub use recorded::{Exchange, RecordedApi, RecordingError};
 
 /// What is tried out.
@@ -50,9 +53,6 @@ pub enum DryRunError {
     /// The recorded objects cannot be read.
     #[error("the discovery file: expected objects by name: {0}")]
     Discovery(serde_json::Error),
-    /// The configuration cannot be shown to expressions.
-    #[error("the configuration: {0}")]
-    Config(serde_json::Error),
 }
 
 /// What happened.
@@ -68,6 +68,9 @@ pub struct Trace {
     pub failed_at: Option<String>,
     /// What would be done to which object, and why.
     pub operations: Vec<Operation>,
+    /// What the target says would become of each object, when it was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub previews: Vec<Preview>,
     /// Calls and how they were answered.
     pub requests: Vec<Exchange>,
     /// What would be reported.
@@ -108,7 +111,7 @@ pub async fn dry_run(
     let engine = Engine {
         task: Arc::new(task),
         identity: deployment.adapter.clone(),
-        config: Arc::new(serde_json::to_value(deployment).map_err(DryRunError::Config)?),
+        config: Arc::new(deployment.redacted()),
         env,
         api: api.clone(),
         transport: Arc::new(OfflineTransport::new(objects)),
@@ -131,10 +134,26 @@ fn trace(run: Run, requests: Vec<Exchange>) -> Trace {
         status,
         reason: reason.or_else(|| fault.map(|fault| fault.message.clone())),
         failed_at: fault.map(|fault| format!("{}/{}", fault.phase, fault.step)),
-        operations: run.operations,
+        operations: run.operations.into_iter().map(hidden).collect(),
+        previews: Vec::new(),
         requests,
         report: run.report,
     }
+}
+
+/// Without the values of Secrets.
+fn hidden(mut operation: Operation) -> Operation {
+    if let Some(manifest) = &mut operation.manifest
+        && manifest["kind"] == "Secret"
+    {
+        for key in ["data", "stringData"] {
+            let values = manifest.get_mut(key).and_then(Json::as_object_mut);
+            for value in values.into_iter().flat_map(|values| values.values_mut()) {
+                *value = Json::from("(hidden)");
+            }
+        }
+    }
+    operation
 }
 
 #[cfg(test)]

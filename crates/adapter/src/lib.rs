@@ -17,6 +17,7 @@
 mod adapter;
 mod calls;
 pub mod config;
+mod connect;
 pub mod context;
 mod discover;
 pub mod drift;
@@ -27,6 +28,7 @@ mod judge;
 mod log;
 mod metrics;
 mod nested;
+pub mod owned;
 mod params;
 mod payload;
 mod pipeline;
@@ -42,5 +44,6 @@ pub mod workload;
 
 pub use adapter::{Adapter, AdapterError, Parts, process_environment};
 pub use calls::{Api, HttpApi};
+pub use connect::EngineError;
 pub use metrics::AdapterMetrics;
 pub use pipeline::{Engine, Outcome, Run, Status};

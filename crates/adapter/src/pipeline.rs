@@ -25,7 +25,7 @@ use crate::plan::{Operation, Permit};
 use crate::post;
 use crate::preconditions::{self, Verdict};
 use crate::resources::{self, Work};
-use crate::task::Task;
+use crate::task::{Resource, Task};
 
 /// Everything one adapter needs to handle events. Shared by all its workers.
 pub struct Engine {
@@ -100,6 +100,16 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    pub(crate) fn new(context: Context, resources: &[Resource]) -> Self {
+        Self {
+            context,
+            fault: None,
+            skipped: None,
+            retry: None,
+            work: Work::none(resources),
+        }
+    }
+
     pub(crate) fn fail(&mut self, fault: Fault) {
         self.context.fail(&fault);
         self.fault.get_or_insert(fault);
@@ -120,13 +130,7 @@ impl Engine {
         let config = Arc::clone(&self.config);
         let mut context = Context::new(subject, now, &self.identity, config, &self.env);
         context.traceparent = event.traceparent().map(str::to_owned);
-        let mut progress = Progress {
-            context,
-            fault: None,
-            skipped: None,
-            retry: None,
-            work: Work::none(&self.task.resources),
-        };
+        let mut progress = Progress::new(context, &self.task.resources);
         if let Some(permit) = self.prepare(&mut progress).await {
             let work = resources::converge(self, &mut progress, permit);
             work.instrument(info_span!("resources")).await;
@@ -137,6 +141,25 @@ impl Engine {
             metrics.error(fault.phase);
         }
         progress.finish(report)
+    }
+
+    /// Says that an event was given up because it took too long.
+    pub(crate) async fn report_timeout(&self, event: &Event, message: &str) {
+        let Ok(subject) = Subject::of(event) else {
+            return;
+        };
+        let config = Arc::clone(&self.config);
+        let context = Context::new(subject, Utc::now(), &self.identity, config, &self.env);
+        let fault = Fault {
+            phase: "resources",
+            step: "deadline".to_owned(),
+            reason: "DeadlineExceeded".to_owned(),
+            message: message.to_owned(),
+        };
+        if let Some(metrics) = &self.metrics {
+            metrics.error("deadline");
+        }
+        post::report_fault(self, context, fault).await;
     }
 
     /// Parameters and preconditions. `None` when nothing may be done to any object.

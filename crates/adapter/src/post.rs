@@ -1,10 +1,12 @@
 //! The end of every event: what happened is told.
 
+use std::time::Duration;
+
 use hyperfleet_client::{Call, CallError, Method};
 use serde_json::Value as Json;
 
 use crate::calls::{self, CallFailure};
-use crate::context::Fault;
+use crate::context::{Context, Fault};
 use crate::judge::{Answer, judge};
 use crate::pipeline::{Engine, Progress};
 use crate::standard::{self, Course, Observed};
@@ -29,6 +31,21 @@ pub(crate) async fn report(engine: &Engine, progress: &mut Progress) -> Option<J
     let course = Course::Failed(progress.fault.as_ref().unwrap_or(&fault));
     let report = standard::report(&engine.identity.name, &progress.context, &course, &[]);
     send(engine, progress, report).await
+}
+
+/// How long a report about a run that took too long may itself take.
+const LAST_WORD: Duration = Duration::from_secs(10);
+
+/// Says that a run was given up.
+pub(crate) async fn report_fault(engine: &Engine, context: Context, fault: Fault) {
+    let mut progress = Progress::new(context, &engine.task.resources);
+    progress.fail(fault.clone());
+    let course = Course::Failed(&fault);
+    let report = standard::report(&engine.identity.name, &progress.context, &course, &[]);
+    let sent = tokio::time::timeout(LAST_WORD, send(engine, &mut progress, report));
+    if sent.await.is_err() {
+        tracing::warn!("the report did not get through either");
+    }
 }
 
 /// Builds all payloads; returns the names of those left out.

@@ -218,7 +218,11 @@ async fn handle(engine: &Engine, event: &Event, attempt: u32, limit: Duration) -
     let (outcome, fault, skipped) = match timeout(limit, run).await {
         Ok(run) => (run.outcome, run.fault, run.skipped),
         Err(_) => {
-            let reason = format!("not done after {} s", limit.as_secs());
+            let reason = format!("the event was not done after {limit:?}");
+            engine
+                .report_timeout(event, &reason)
+                .instrument(span.clone())
+                .await;
             (
                 Outcome::Retry {
                     reason,

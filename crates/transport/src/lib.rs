@@ -9,6 +9,7 @@
 //!        │
 //!        ▼
 //!   Transport ──┬─ KubernetesTransport ── rate limit ── discovery cache ──► kube-apiserver
+//!               ├─ PreviewTransport ── the same, but every write is a server-side dry run
 //!               └─ OfflineTransport ─────────────────────────────────────► recorded objects
 //!        │
 //!        ▼
@@ -21,10 +22,12 @@ mod error;
 mod kubernetes;
 mod object;
 mod offline;
+mod preview;
 mod transport;
 
 pub use error::{Failure, Operation, TransportError};
 pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport};
 pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
 pub use offline::OfflineTransport;
+pub use preview::{Change, Preview, PreviewTransport, Previewed};
 pub use transport::{Delete, Deletion, Mode, Propagation, Scope, Transport};

@@ -154,7 +154,7 @@ impl Transport for OfflineTransport {
 }
 
 /// RFC 7396.
-fn merge(target: &mut Value, patch: &Value) {
+pub(crate) fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(changes) = patch else {
         *target = patch.clone();
         return;

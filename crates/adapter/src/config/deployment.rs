@@ -7,6 +7,7 @@ use hyperfleet_runtime::GoDuration;
 use hyperfleet_runtime::log::LogConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 /// Who an adapter is and what it talks to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,19 @@ pub struct Deployment {
     pub message_broker: MessageBroker,
     /// Log the effective configuration at start, secrets redacted.
     pub debug_config: bool,
+}
+
+impl Deployment {
+    /// What expressions, logs and people may see of it.
+    pub fn redacted(&self) -> Json {
+        let mut shown = self.clone();
+        for value in shown.clients.hyperfleet_api.default_headers.values_mut() {
+            // Any header may be a credential.
+            *value = "**REDACTED**".to_owned();
+        }
+        // Plain structs of texts and numbers always serialise.
+        serde_json::to_value(&shown).unwrap_or_default()
+    }
 }
 
 /// Identity of an adapter.

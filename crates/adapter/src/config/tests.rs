@@ -197,6 +197,14 @@ fn an_adapter_without_a_name_or_for_another_version_is_refused() {
 }
 
 #[test]
+fn headers_are_not_shown_to_anybody() {
+    let mut deployment = Deployment::default();
+    let headers = &mut deployment.clients.hyperfleet_api.default_headers;
+    headers.insert("authorization".to_owned(), "Basic c2VjcmV0".to_owned());
+    assert!(!deployment.redacted().to_string().contains("c2VjcmV0"));
+}
+
+#[test]
 fn every_flag_and_variable_sets_a_key_that_exists() {
     let schema = schemars::schema_for!(Deployment);
     let keys: Vec<String> = hyperfleet_source::schema::leaves(&schema)

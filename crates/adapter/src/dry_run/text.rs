@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use hyperfleet_transport::Previewed;
 use serde_json::Value as Json;
 
 use super::Trace;
@@ -41,6 +42,7 @@ fn write(trace: &Trace, verbose: bool, out: &mut String) -> std::fmt::Result {
             indented(manifest, "      ", out)?;
         }
     }
+    previews(trace, out)?;
     writeln!(out, "Report")?;
     match &trace.report {
         None => writeln!(out, "  none")?,
@@ -52,6 +54,34 @@ fn write(trace: &Trace, verbose: bool, out: &mut String) -> std::fmt::Result {
         writeln!(out, "Why{}: {reason}", place.unwrap_or_default())?;
     }
     writeln!(out, "Result: {}", trace.status.to_uppercase())
+}
+
+fn previews(trace: &Trace, out: &mut String) -> std::fmt::Result {
+    if trace.previews.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "The cluster says")?;
+    for one in &trace.previews {
+        match &one.what {
+            Previewed::Created => writeln!(out, "  + {}", one.object)?,
+            Previewed::Deleted => writeln!(out, "  - {}", one.object)?,
+            Previewed::Unchanged => writeln!(out, "  = {}", one.object)?,
+            Previewed::Unchecked(why) => writeln!(out, "  ? {}  ({why})", one.object)?,
+            Previewed::Changed(changes) => {
+                writeln!(out, "  ~ {}", one.object)?;
+                for change in changes {
+                    let shown = |value: &Option<Json>| {
+                        value
+                            .as_ref()
+                            .map_or_else(|| "nothing".to_owned(), Json::to_string)
+                    };
+                    let (before, after) = (shown(&change.before), shown(&change.after));
+                    writeln!(out, "      {}: {before} -> {after}", change.path)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn conditions(report: &Json, out: &mut String) -> std::fmt::Result {

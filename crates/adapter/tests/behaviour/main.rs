@@ -4,6 +4,7 @@
 
 mod deleting;
 mod failing;
+mod previewing;
 mod reporting;
 mod resources;
 mod serving;

@@ -110,6 +110,18 @@ async fn a_field_of_ours_that_somebody_changed_is_put_back_and_theirs_stays() {
 }
 
 #[tokio::test]
+async fn a_field_that_left_the_configuration_leaves_the_object() {
+    let world = World::start().await;
+    world.api.set("c1", cluster("c1", 1));
+    handle(&world.engine(CONFIG_MAP), &event("c1", 1)).await;
+    let shorter = CONFIG_MAP.replace("        region: \"{{ .cluster.spec.region }}\"\n", "");
+    let run = handle(&world.engine(&shorter), &event("c1", 1)).await;
+    assert_eq!(actions(&run), [Action::Update]);
+    let after = world.object("ConfigMap", "default", "settings-c1").await;
+    assert_eq!(after.unwrap()["data"], json!({"generation": "1"}));
+}
+
+#[tokio::test]
 async fn an_object_removed_by_hand_comes_back() {
     let world = World::start().await;
     world.api.set("c1", cluster("c1", 1));

@@ -216,7 +216,11 @@ async fn an_event_that_takes_too_long_is_given_up_and_the_worker_goes_on() {
     served.api.wait_started(1).await;
     served.publish(&event("next", 1)).await;
     served.api.wait_started(2).await;
-    served.stop().await;
+    let api = served.stop().await;
+    assert!(
+        *api.reports.borrow() > 0,
+        "the first was reported as given up"
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,191 @@
+//! From a configuration to an engine that can handle events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use hyperfleet_client::header::{HeaderMap, HeaderName, HeaderValue};
+use hyperfleet_client::{
+    Answer, Auth, Backoff, BuildError, Call, CallError, Client, ClientConfig, Retry, TokenFrom,
+};
+use hyperfleet_runtime::metrics::{Metrics, MetricsError};
+use hyperfleet_transport::{ConnectError, KubernetesConfig, KubernetesTransport, Transport};
+
+use crate::calls::{Api, HttpApi};
+use crate::config::{ApiClient, Deployment, KubernetesClient, RetryBackoff};
+use crate::metrics::AdapterMetrics;
+use crate::pipeline::Engine;
+use crate::task::{Source, Task};
+
+/// Why an engine cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A value is missing or cannot be used.
+    #[error("{0}")]
+    Invalid(String),
+    /// The API's address cannot be used.
+    #[error("clients.hyperfleet_api: {0}")]
+    Api(#[from] BuildError),
+    /// Kubernetes does not answer.
+    #[error(transparent)]
+    Kubernetes(#[from] Box<ConnectError>),
+    /// The metrics are registered already.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+}
+
+impl Engine {
+    /// Connects to Kubernetes, and returns once it has answered; the API is contacted only when an
+    /// event needs it. Of `environment` the task sees what it names.
+    pub async fn connect(
+        deployment: &Deployment,
+        task: Task,
+        environment: &BTreeMap<String, String>,
+        metrics: Option<&Metrics>,
+    ) -> Result<Self, EngineError> {
+        let config = kubernetes(&deployment.clients.kubernetes, &deployment.adapter.name);
+        let transport = KubernetesTransport::connect(config)
+            .await
+            .map_err(Box::new)?;
+        Self::with_transport(deployment, task, environment, metrics, Arc::new(transport))
+    }
+
+    /// As [`connect`](Self::connect), with a target of the caller's.
+    pub fn with_transport(
+        deployment: &Deployment,
+        task: Task,
+        environment: &BTreeMap<String, String>,
+        metrics: Option<&Metrics>,
+        transport: Arc<dyn Transport>,
+    ) -> Result<Self, EngineError> {
+        let env = visible(&task, environment)?;
+        let config = api(&deployment.clients.hyperfleet_api)?;
+        let retry = config.retry;
+        let client = Client::new(config)?;
+        let name = &deployment.adapter.name;
+        let metrics = match metrics {
+            Some(metrics) => Some(AdapterMetrics::new(metrics, name)?),
+            None => None,
+        };
+        let config = deployment.redacted();
+        if deployment.debug_config {
+            tracing::info!(adapter = name, %config, "effective configuration");
+        }
+        Ok(Self {
+            task: Arc::new(task),
+            identity: deployment.adapter.clone(),
+            config: Arc::new(config),
+            env,
+            api: Arc::new(Metered {
+                inner: HttpApi::new(client, retry),
+                metrics: metrics.clone(),
+            }),
+            transport,
+            metrics,
+        })
+    }
+}
+
+/// Only what the task names. A variable a required parameter needs must be there from the start.
+fn visible(
+    task: &Task,
+    all: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, EngineError> {
+    for param in &task.params {
+        if let Source::Env(name) = &param.source
+            && param.required
+            && all.get(name).is_none_or(String::is_empty)
+        {
+            let param = &param.name;
+            return Err(EngineError::Invalid(format!(
+                "the environment variable {name}, which parameter `{param}` requires, is not set"
+            )));
+        }
+    }
+    let named = task.environment.iter();
+    Ok(named
+        .filter_map(|name| Some((name.clone(), all.get(name)?.clone())))
+        .collect())
+}
+
+fn kubernetes(client: &KubernetesClient, adapter: &str) -> KubernetesConfig {
+    let mut config = KubernetesConfig::new(format!("hyperfleet-adapter/{adapter}"));
+    config.kube_config_path = client.kube_config_path.clone();
+    if client.qps > 0.0 {
+        config.qps = client.qps;
+    }
+    if client.burst > 0 {
+        config.burst = client.burst;
+    }
+    config
+}
+
+fn api(client: &ApiClient) -> Result<ClientConfig, EngineError> {
+    let mut config = ClientConfig::new(&client.base_url);
+    if !client.version.is_empty() {
+        config.version.clone_from(&client.version);
+    }
+    if !client.timeout.is_zero() {
+        config.timeout = client.timeout.get();
+    }
+    config.retry = Retry {
+        attempts: match client.retry_attempts {
+            0 => Retry::default().attempts,
+            attempts => attempts,
+        },
+        backoff: match client.retry_backoff {
+            RetryBackoff::Exponential => Backoff::Exponential,
+            RetryBackoff::Linear => Backoff::Linear,
+            RetryBackoff::Constant => Backoff::Constant,
+        },
+        base_delay: client.base_delay.get(),
+        max_delay: client.max_delay.get(),
+    };
+    let mut headers = HeaderMap::new();
+    for (name, value) in &client.default_headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) else {
+            return Err(EngineError::Invalid(
+                "clients.hyperfleet_api.default_headers has one that cannot be sent".to_owned(),
+            ));
+        };
+        headers.insert(name, value);
+    }
+    config.default_headers = headers;
+    let auth = &client.auth;
+    config.auth = (!auth.token_path.is_empty()).then(|| Auth {
+        token: TokenFrom::File((&auth.token_path).into()),
+        cache_ttl: auth.token_cache_ttl.get(),
+    });
+    Ok(config)
+}
+
+/// Counts calls.
+struct Metered {
+    inner: HttpApi,
+    metrics: Option<AdapterMetrics>,
+}
+
+#[async_trait]
+impl Api for Metered {
+    async fn call(&self, call: Call) -> Result<Answer, CallError> {
+        let method = call.method.to_string();
+        let started = Instant::now();
+        let answer = self.inner.call(call).await;
+        if let Some(metrics) = &self.metrics {
+            let status = match &answer {
+                Ok(answer) => answer.status.as_u16().to_string(),
+                Err(error) => error
+                    .status()
+                    .map_or_else(|| "none".to_owned(), |status| status.as_u16().to_string()),
+            };
+            metrics.api_request(&method, &status, started.elapsed());
+        }
+        answer
+    }
+
+    fn retry(&self) -> Retry {
+        self.inner.retry()
+    }
+}
