@@ -180,12 +180,7 @@ async fn a_kubernetes_that_is_down_brings_the_event_back_and_is_reported() {
     world.api.set("c1", cluster("c1", 1));
     let engine = world.engine(CONFIG_MAP);
     handle(&engine, &event("c1", 1)).await;
-    let stopped = std::mem::replace(
-        &mut world.kubernetes,
-        kubesim::Server::start(kubesim::Options::default())
-            .await
-            .unwrap(),
-    );
+    let stopped = world.kubernetes.take().unwrap();
     stopped.shutdown().await;
     let run = handle(&engine, &event("c1", 1)).await;
     assert!(

@@ -95,7 +95,7 @@ pub(crate) struct World {
     pub(crate) api: FakeApi,
     pub(crate) api_url: String,
     pub(crate) transport: Arc<dyn Transport>,
-    pub(crate) kubernetes: kubesim::Server,
+    pub(crate) kubernetes: Option<kubesim::Server>,
     pub(crate) kubeconfig: tempfile::NamedTempFile,
 }
 
@@ -105,9 +105,17 @@ impl World {
     }
 
     pub(crate) async fn start_with(options: kubesim::Options) -> Self {
-        let kubernetes = kubesim::Server::start(options).await.unwrap();
+        let server = kubesim::Server::start(options).await.unwrap();
+        let kubeconfig = server.kubeconfig();
+        let mut world = Self::on(&kubeconfig).await;
+        world.kubernetes = Some(server);
+        world
+    }
+
+    /// With a server that somebody else runs.
+    pub(crate) async fn on(kubeconfig_text: &str) -> Self {
         let kubeconfig = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(kubeconfig.path(), kubernetes.kubeconfig()).unwrap();
+        std::fs::write(kubeconfig.path(), kubeconfig_text).unwrap();
         let config =
             KubernetesConfig::new("hyperfleet-adapter/test").with_kube_config(kubeconfig.path());
         let transport = KubernetesTransport::connect(config).await.unwrap();
@@ -117,7 +125,7 @@ impl World {
             api,
             api_url,
             transport: Arc::new(transport),
-            kubernetes,
+            kubernetes: None,
             kubeconfig,
         }
     }
