@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, helpers too")]
 
+mod arbitrary;
 mod deleting;
 mod failing;
+mod interrupted;
 mod previewing;
 mod reporting;
 mod resources;

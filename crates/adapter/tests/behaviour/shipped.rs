@@ -6,6 +6,7 @@ use std::time::Duration;
 use hyperfleet_adapter::config::{deployment_loader, load_deployment, load_task};
 use hyperfleet_adapter::{Adapter, Parts};
 use hyperfleet_broker::{Broker, BrokerConfig, Metrics};
+use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +43,11 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
         ..kubesim::Options::default()
     })
     .await;
+    let registry = MetricsRegistry::new(Build {
+        version: "1.2.3".to_owned(),
+        commit: String::new(),
+    })
+    .unwrap();
     let metrics = Metrics::new(Default::default()).unwrap();
     let broker = Broker::connect(&BrokerConfig::default(), metrics)
         .await
@@ -61,7 +67,7 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
         deployment,
         task,
         broker: broker.clone(),
-        metrics: None,
+        metrics: Some(registry.component("adapter", "validation").unwrap()),
         environment: Default::default(),
     })
     .await
@@ -110,6 +116,19 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
     assert_eq!(world.object("Job", id, "validation").await, None);
     stop.cancel();
     running.await.unwrap();
+
+    let text = registry.encode().unwrap();
+    for series in [
+        "hyperfleet_adapter_events_processed_total{adapter_name=\"validation\"",
+        "hyperfleet_adapter_event_processing_duration_seconds_bucket{adapter_name=\"validation\"",
+        "hyperfleet_adapter_resources_created_total{adapter_name=\"validation\"",
+        "hyperfleet_adapter_resources_deleted_total{adapter_name=\"validation\"",
+        "hyperfleet_adapter_api_requests_total{adapter_name=\"validation\"",
+        "hyperfleet_adapter_preconditions_evaluated_total{adapter_name=\"validation\"",
+        "hyperfleet_adapter_status_reports_total{adapter_name=\"validation\"",
+    ] {
+        assert!(text.contains(series), "{series} is not in\n{text}");
+    }
 }
 
 /// Publishes until a report says what is waited for.
