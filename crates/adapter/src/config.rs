@@ -201,13 +201,15 @@ pub fn parse_task(file: &SourceFile, path: &Path) -> Result<(Task, Vec<Diagnosti
 fn task(root: &Node, files: &Files, found: &mut Found) -> Option<Task> {
     let body = unwrapped(root, found)?;
     let mut fields = Fields::of(body, "a task configuration", found)?;
-    let mut scope = Scope::built_in();
+    let mut scope = Scope::built_in(resources::names(fields.list("resources", found)));
     let mut environment = BTreeSet::new();
     let items = fields.list("params", found);
     let params = params::params(items, &mut scope, &mut environment, found);
+    scope.set_environment(&environment);
     let items = fields.list("preconditions", found);
     let preconditions = preconditions::preconditions(items, &mut scope, found);
-    let items = fields.list("resources", found);
+    let items = fields.get("resources").and_then(Node::as_sequence);
+    let items = items.unwrap_or_default();
     let resources = resources::resources(items, &scope, files, found);
     let post = fields.get("post");
     let post = post.and_then(|node| post::post(node, &scope, files, found));

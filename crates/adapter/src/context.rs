@@ -34,6 +34,19 @@ pub struct Context {
     absent: BTreeMap<String, String>,
 }
 
+/// The members of `adapter` in expressions.
+pub(crate) const ADAPTER_MEMBERS: [&str; 9] = [
+    "name",
+    "version",
+    "executionStatus",
+    "resourcesSkipped",
+    "skipReason",
+    "errorReason",
+    "errorMessage",
+    "executionError",
+    "resourceErrors",
+];
+
 /// Where something went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

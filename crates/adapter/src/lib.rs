@@ -27,6 +27,7 @@ mod execute;
 mod judge;
 mod log;
 mod metrics;
+mod names_in;
 mod nested;
 pub mod owned;
 mod params;

@@ -60,6 +60,9 @@ fn check_root(node: &Node, condition: &Condition, scope: &Scope, found: &mut Fou
         found.push(node.error("the path must start with the name of a value"));
         return;
     };
+    if let Some(text) = node.as_str() {
+        scope.check_path(node, text, text, found);
+    }
     if !scope.has(root) {
         let mut wrong = node.error(format!("nothing is named `{root}` here"));
         wrong.help = suggest::help(root, scope.names());

@@ -26,6 +26,27 @@ pub(super) fn resources(
     resources
 }
 
+/// The names of all resources and of the objects inside them, before they are read.
+pub(super) fn names(items: &[Node]) -> BTreeSet<String> {
+    let inner = |item: &Node| {
+        let nested = item
+            .get("nested_discoveries")
+            .or(item.get("nestedDiscoveries"));
+        nested
+            .and_then(Node::as_sequence)
+            .unwrap_or_default()
+            .to_vec()
+    };
+    let all = items
+        .iter()
+        .flat_map(|item| std::iter::once(item.clone()).chain(inner(item)));
+    all.filter_map(|item| {
+        let name = item.get("name").or(item.get("alias"))?;
+        name.as_str().map(str::to_owned)
+    })
+    .collect()
+}
+
 fn resource(
     node: &Node,
     scope: &Scope,
@@ -154,7 +175,11 @@ fn check_templates(node: &Node, scope: &Scope, found: &mut Found) {
             }
         }
         Value::Mapping(entries) => {
-            for (_, value) in entries {
+            for (key, value) in entries {
+                if key.text.contains("{{") {
+                    let text = Value::String(key.text.clone(), hyperfleet_source::Style::Plain);
+                    scope.template(&Node::new(&key.file, key.span, text), found);
+                }
                 check_templates(value, scope, found);
             }
         }

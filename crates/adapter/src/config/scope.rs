@@ -1,12 +1,14 @@
 //! The names a stage of the pipeline can see, and the compilers that know them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hyperfleet_expr::cel::{Environment, Program, Type};
 use hyperfleet_expr::template::Template;
-use hyperfleet_source::{Node, Span, suggest};
+use hyperfleet_source::{Diagnostic, Node, SourceFile, Span, suggest};
 
 use super::fields::Found;
+use crate::context::ADAPTER_MEMBERS;
+use crate::names_in::paths;
 
 /// Names that are always there.
 const BUILT_IN: [&str; 5] = ["adapter", "config", "env", "event", "resources"];
@@ -15,14 +17,60 @@ const BUILT_IN: [&str; 5] = ["adapter", "config", "env", "event", "resources"];
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     names: BTreeSet<String>,
+    /// What is inside of names whose members are known: a misspelt one would only look absent.
+    members: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
 impl Scope {
-    /// Only the built-in names.
-    pub(super) fn built_in() -> Self {
+    /// Only the built-in names, with the names of all resources.
+    pub(super) fn built_in(resources: BTreeSet<String>) -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
-            names: BUILT_IN.iter().map(|name| (*name).to_owned()).collect(),
+            names: owned(&BUILT_IN),
+            members: BTreeMap::from([
+                ("adapter", owned(&ADAPTER_MEMBERS)),
+                ("resources", resources),
+            ]),
         }
+    }
+
+    /// From here on, only these environment variables can be seen.
+    pub(super) fn set_environment(&mut self, names: &BTreeSet<String>) {
+        self.members.insert("env", names.clone());
+    }
+
+    /// Reports members that are not there, in the names a text mentions.
+    fn check_members(&self, node: &Node, text: &str, found: &mut Found) {
+        for path in paths(text) {
+            self.check_path(node, text, &path, found);
+        }
+    }
+
+    /// The same for one path.
+    pub(super) fn check_path(&self, node: &Node, text: &str, path: &str, found: &mut Found) {
+        let mut steps = path.split('.');
+        let (Some(root), Some(member)) = (steps.next(), steps.next()) else {
+            return;
+        };
+        let Some(known) = self.members.get(root) else {
+            return;
+        };
+        if known.contains(member) {
+            return;
+        }
+        let written = [format!("{root}.{member}"), format!("{root}.?{member}")];
+        let place = written
+            .iter()
+            .find_map(|chain| Some((text.find(chain.as_str())?, chain.len())));
+        let span = place.map_or(node.span, |(at, length)| node.span_in(at..at + length));
+        let message = match root {
+            "resources" => format!("there is no resource `{member}`"),
+            "env" => format!("no parameter has the source `env.{member}`, so it cannot be seen"),
+            _ => format!("`{root}` has no `{member}`"),
+        };
+        let mut wrong = Diagnostic::error(&node.file, span, message);
+        wrong.help = suggest::help(member, known.iter().map(String::as_str));
+        found.push(wrong);
     }
 
     pub(super) fn add(&mut self, name: &str) {
@@ -70,12 +118,15 @@ impl Scope {
             return None;
         };
         match compile(environment, text) {
-            Ok(program) => Some(program),
+            Ok(program) => {
+                self.check_members(node, text, found);
+                Some(program)
+            }
             Err(problems) => {
                 for problem in problems {
                     let span = node.span_in(problem.span);
                     let message = format!("in the expression: {}", problem.message);
-                    let mut wrong = hyperfleet_source::Diagnostic::error(&node.file, span, message);
+                    let mut wrong = Diagnostic::error(&node.file, span, message);
                     wrong.help = problem.help;
                     found.push(wrong);
                 }
@@ -101,11 +152,7 @@ impl Scope {
     }
 
     /// The template that is a whole file.
-    pub(super) fn template_file(
-        &self,
-        file: &hyperfleet_source::SourceFile,
-        found: &mut Found,
-    ) -> Option<Template> {
+    pub(super) fn template_file(&self, file: &SourceFile, found: &mut Found) -> Option<Template> {
         let place = |offset: usize| Span::new(offset, offset + 1);
         self.parse(file.name(), file.text(), file, place, found)
     }
@@ -114,11 +161,11 @@ impl Scope {
         &self,
         name: &str,
         text: &str,
-        file: &hyperfleet_source::SourceFile,
+        file: &SourceFile,
         place: impl Fn(usize) -> Span,
         found: &mut Found,
     ) -> Option<Template> {
-        let error = hyperfleet_source::Diagnostic::error;
+        let error = Diagnostic::error;
         let template = match Template::parse(name, text) {
             Ok(template) => template,
             Err(wrong) => {

@@ -109,6 +109,42 @@ spec:
 }
 
 #[test]
+fn a_misspelt_resource_member_or_variable_is_found_although_it_would_only_look_absent() {
+    let found = mistakes(
+        r#"
+params:
+  - {name: region, source: env.REGION}
+  - {name: a, source: {expression: 'env.REGION + adapter.name'}}
+preconditions:
+  - name: first
+    expression: env.ZONE == "x" || adapter.executionStat == "success"
+  - name: second
+    conditions: [{field: resources.jobb.status, operator: exists}]
+resources:
+  - name: job
+    manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, "{{ .regoin }}": y}}
+    lifecycle:
+      delete: {when: {expression: '!resources.?jobx.hasValue() && resources.?job.hasValue()'}}
+"#,
+    );
+    let wanted = [
+        "`env.ZONE`",
+        "`adapter` has no `executionStat`",
+        "`jobb`",
+        "`regoin`",
+        "`jobx`",
+    ];
+    assert_eq!(found.len(), wanted.len(), "{found:#?}");
+    for (told, wanted) in found.iter().zip(wanted) {
+        assert!(told.contains(wanted), "{told}");
+    }
+    assert!(
+        found[4].starts_with("14:") && found[4].contains("did you mean `job`?"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_excludes_each_other_is_refused() {
     let cases = [
         (
