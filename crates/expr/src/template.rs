@@ -282,13 +282,8 @@ pub(crate) fn line_column(source: &str, offset: usize) -> (usize, usize) {
 
 /// `; did you mean x?` for the known name nearest to a wrong one, else nothing.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    let limit = name.chars().count().div_ceil(3).max(1);
-    let best = known
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= limit && *candidate != name)
-        .min();
-    match best {
-        Some((_, candidate)) => format!("; did you mean {candidate:?}?"),
+    match hyperfleet_source::suggest::nearest(name, known) {
+        Some(candidate) => format!("; did you mean {candidate:?}?"),
         None => String::new(),
     }
 }

@@ -62,5 +62,10 @@ pub fn parse_all_within(file: &SourceFile, limits: Limits) -> Result<Vec<Node>, 
     build::documents(file, limits)
 }
 
+/// Whether an unquoted word is read as text, and not as a number, a bool or null.
+pub fn is_text(word: &str) -> bool {
+    scalar::core_schema(word).is_none()
+}
+
 #[cfg(test)]
 mod tests;

@@ -119,20 +119,3 @@ pub(crate) fn excerpt(source: &str, span: &Range<usize>) -> String {
         "^".repeat(carets)
     )
 }
-
-/// The known name that `name` was probably meant to be.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).clamp(1, 4);
-    known
-        .into_iter()
-        .filter(|k| !k.is_empty() && *k != name)
-        .map(|k| {
-            let distance = strsim::damerau_levenshtein(name, k);
-            // A different case or separator is the likeliest slip of all.
-            let bare = |s: &str| s.replace(['_', '-', '.'], "").to_lowercase();
-            (if bare(name) == bare(k) { 0 } else { distance }, k)
-        })
-        .filter(|(distance, _)| *distance <= allowed)
-        .min()
-        .map(|(_, k)| k)
-}

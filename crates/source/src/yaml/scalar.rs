@@ -53,7 +53,7 @@ fn unsupported(tag: &Tag) -> String {
     format!("the tag `{name}` has no meaning here")
 }
 
-fn core_schema(text: &str) -> Option<Value> {
+pub(super) fn core_schema(text: &str) -> Option<Value> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Value::Null),
         "true" | "True" | "TRUE" => return Some(Value::Bool(true)),

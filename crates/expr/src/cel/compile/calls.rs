@@ -1,5 +1,6 @@
 //! Function calls: which function is meant, and whether it takes these arguments.
 
+use hyperfleet_source::suggest::nearest;
 use std::sync::Arc;
 
 use super::{Compiler, Typed, fold};
@@ -10,7 +11,6 @@ use crate::cel::function::{Function, Style};
 use crate::cel::library::{self, Builtin};
 use crate::cel::pattern::Pattern;
 use crate::cel::plan::{Alternative, Kind, Node};
-use crate::cel::problem::nearest;
 use crate::cel::span::Span;
 use crate::cel::typing::Type;
 

@@ -4,10 +4,10 @@ use super::{Compiler, Typed};
 use crate::cel::ast::{Access, Expr, Name};
 use crate::cel::environment::Check;
 use crate::cel::plan::Kind;
-use crate::cel::problem::nearest;
 use crate::cel::span::Span;
 use crate::cel::typing::Type;
 use crate::cel::value::Value;
+use hyperfleet_source::suggest::nearest;
 
 impl Compiler<'_> {
     /// A plain name or a chain `a.b.c`: locals first, then the longest declared prefix, then type names.

@@ -2,9 +2,8 @@
 //! dashes not indented, no newline at the end. A text that any YAML reader
 //! could take for something else is quoted.
 
+use hyperfleet_source::yaml;
 use serde_json::Value as Json;
-
-use super::plain;
 
 pub(crate) fn emit(value: &Json) -> String {
     let mut out = String::new();
@@ -143,7 +142,7 @@ fn is_ambiguous(text: &str) -> bool {
         text.to_ascii_lowercase().as_str(),
         ".inf" | "+.inf" | "-.inf" | ".nan"
     );
-    old_bool || old_number || special || text == "=" || text == "<<" || plain(text) != *text
+    old_bool || old_number || special || text == "=" || text == "<<" || !yaml::is_text(text)
 }
 
 fn is_plain(text: &str) -> bool {
