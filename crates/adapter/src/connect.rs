@@ -145,7 +145,7 @@ fn api(client: &ApiClient) -> Result<ClientConfig, EngineError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &client.default_headers {
         let name = HeaderName::from_bytes(name.as_bytes());
-        let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) else {
+        let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value.expose())) else {
             return Err(EngineError::Invalid(
                 "clients.hyperfleet_api.default_headers has one that cannot be sent".to_owned(),
             ));

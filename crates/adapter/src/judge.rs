@@ -2,7 +2,8 @@
 
 use hyperfleet_expr::cel::Program;
 use hyperfleet_expr::structured::Condition;
-use serde_json::Value as Json;
+use hyperfleet_runtime::secret::redact;
+use serde_json::{Value as Json, json};
 
 use crate::context::Context;
 use crate::names_in::paths;
@@ -20,9 +21,6 @@ pub(crate) enum Answer {
 
 /// Values told in an explanation.
 const MOST: usize = 5;
-
-/// Words in a key whose value is not for anybody's eyes.
-const SECRET: [&str; 5] = ["token", "password", "secret", "credential", "private"];
 
 pub(crate) fn judge(test: &Test, context: &Context) -> Answer {
     match test {
@@ -69,8 +67,7 @@ fn explain(program: &Program, context: &Context) -> String {
             Some(Json::Object(_) | Json::Array(_)) => continue,
             None if !path.contains('.') => continue,
             None => format!("{path} is not set"),
-            Some(_) if is_secret(&path) => format!("{path} is (hidden)"),
-            Some(value) => format!("{path} is {value}"),
+            Some(value) => format!("{path} is {}", shown(&path, value)),
         };
         if !seen.contains(&told) && seen.len() < MOST {
             seen.push(told);
@@ -84,9 +81,12 @@ fn explain(program: &Program, context: &Context) -> String {
     }
 }
 
-fn is_secret(path: &str) -> bool {
-    let path = path.to_lowercase();
-    SECRET.iter().any(|word| path.contains(word))
+/// The value, unless its name says that it is not for anybody's eyes.
+fn shown(path: &str, value: &Json) -> Json {
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let mut entry = json!({ key: value });
+    redact(&mut entry);
+    entry[key].take()
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn values_with_telling_names_are_hidden() {
-        assert!(is_secret("spec.pullSecret"));
-        assert!(!is_secret("spec.region"));
+        assert_eq!(shown("spec.region", &json!("eu")), json!("eu"));
+        assert_ne!(shown("spec.password", &json!("eu")), json!("eu"));
     }
 }

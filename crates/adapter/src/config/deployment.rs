@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use hyperfleet_runtime::GoDuration;
 use hyperfleet_runtime::log::LogConfig;
+use hyperfleet_runtime::{GoDuration, Secret};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -30,13 +30,10 @@ pub struct Deployment {
 impl Deployment {
     /// What expressions, logs and people may see of it.
     pub fn redacted(&self) -> Json {
-        let mut shown = self.clone();
-        for value in shown.clients.hyperfleet_api.default_headers.values_mut() {
-            // Any header may be a credential.
-            *value = "**REDACTED**".to_owned();
-        }
         // Plain structs of texts and numbers always serialise.
-        serde_json::to_value(&shown).unwrap_or_default()
+        let mut shown = serde_json::to_value(self).unwrap_or_default();
+        hyperfleet_runtime::secret::redact(&mut shown);
+        shown
     }
 }
 
@@ -80,8 +77,8 @@ pub struct ApiClient {
     pub base_delay: GoDuration,
     /// No wait is longer.
     pub max_delay: GoDuration,
-    /// Sent with every request to the API.
-    pub default_headers: BTreeMap<String, String>,
+    /// Sent with every request to the API. Any of them may be a credential, so none is shown.
+    pub default_headers: BTreeMap<String, Secret>,
     /// Who we are to the API.
     pub auth: ApiAuth,
 }

@@ -236,7 +236,7 @@ fn an_adapter_without_a_name_or_for_another_version_is_refused() {
 fn headers_are_not_shown_to_anybody() {
     let mut deployment = Deployment::default();
     let headers = &mut deployment.clients.hyperfleet_api.default_headers;
-    headers.insert("authorization".to_owned(), "Basic c2VjcmV0".to_owned());
+    headers.insert("authorization".to_owned(), "Basic c2VjcmV0".into());
     assert!(!deployment.redacted().to_string().contains("c2VjcmV0"));
 }
 
