@@ -24,13 +24,14 @@ use tower::Service;
 pub struct BindError {
     address: String,
     reason: String,
-    source: io::Error,
+    // Not a `source`: the reason says it, in better words.
+    kind: io::ErrorKind,
 }
 
 impl BindError {
     /// Whether somebody else listens there.
     pub fn is_in_use(&self) -> bool {
-        self.source.kind() == io::ErrorKind::AddrInUse
+        self.kind == io::ErrorKind::AddrInUse
     }
 
     /// What could not be listened on.
@@ -49,7 +50,7 @@ pub async fn bind(host: &str, port: u16, key: &str) -> Result<TcpListener, BindE
     let failed = |source: io::Error| BindError {
         address: format!("{name}:{port}"),
         reason: explain(&source, port, key),
-        source,
+        kind: source.kind(),
     };
     let mut addresses: Vec<SocketAddr> = tokio::net::lookup_host((name, port))
         .await
