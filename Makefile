@@ -23,6 +23,7 @@ check: ## Formatting, lints and docs
 
 bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches
+	@dev/bench-compare
 
 build: ## The release binary: target/release/hyperfleet
 	$(CARGO) build --release -p hyperfleet
