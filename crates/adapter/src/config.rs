@@ -21,6 +21,7 @@ mod deployment;
 mod fields;
 mod files;
 mod names;
+mod older;
 mod params;
 mod paths;
 mod post;
@@ -34,6 +35,9 @@ pub use deployment::{
 };
 use fields::{Fields, Found};
 use files::Files;
+pub use older::{
+    Metadata, OlderApi, OlderBroker, OlderIdentity, OlderKubernetes, OlderMessageBroker, Spec,
+};
 use scope::Scope;
 
 /// Which environment variable sets which key. The first name of a key wins.
@@ -170,7 +174,8 @@ pub fn load_deployment(loader: &Loader) -> Result<Deployment, LoadError> {
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
-    let deployment = loaded.value;
+    let mut deployment = loaded.value;
+    deployment.adopt_older();
     deployment.check(env!("CARGO_PKG_VERSION"))?;
     Ok(deployment)
 }
@@ -201,6 +206,18 @@ pub fn parse_task(file: &SourceFile, path: &Path) -> Result<(Task, Vec<Diagnosti
 fn task(root: &Node, files: &Files, found: &mut Found) -> Option<Task> {
     let body = unwrapped(root, found)?;
     let mut fields = Fields::of(body, "a task configuration", found)?;
+    if !std::ptr::eq(body, root) {
+        // One file for everything: the rest is the deployment's.
+        for key in [
+            "adapter",
+            "hyperfleet_api",
+            "broker",
+            "kubernetes",
+            "message_broker",
+        ] {
+            fields.get(key);
+        }
+    }
     let mut scope = Scope::built_in(resources::names(fields.list("resources", found)));
     let mut environment = BTreeSet::new();
     let items = fields.list("params", found);

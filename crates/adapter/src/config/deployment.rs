@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::older::{Metadata, Spec};
+
 /// Who an adapter is and what it talks to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -25,6 +27,18 @@ pub struct Deployment {
     pub message_broker: MessageBroker,
     /// Log the effective configuration at start, secrets redacted.
     pub debug_config: bool,
+    /// Only in the wrapped files of older versions.
+    #[serde(rename = "apiVersion", skip_serializing_if = "Option::is_none")]
+    pub api_version: Option<String>,
+    /// Only in the wrapped files of older versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Only in the wrapped files of older versions; its name is `adapter.name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
+    /// Only in the wrapped files of older versions, in their camelCase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Spec>,
 }
 
 impl Deployment {

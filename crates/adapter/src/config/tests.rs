@@ -145,6 +145,46 @@ resources:
 }
 
 #[test]
+fn one_wrapped_file_of_an_older_version_is_both_deployment_and_task() {
+    let text = r#"
+apiVersion: hyperfleet.redhat.com/v1alpha1
+kind: AdapterConfig
+metadata: {name: dns, namespace: hyperfleet-system}
+spec:
+  adapter: {version: "0.1.0"}
+  hyperfleetApi: {baseUrl: http://api:8000, timeout: 2s, retryAttempts: 5, retryBackoff: linear}
+  kubernetes: {apiVersion: v1}
+  messageBroker: {maxConcurrency: 100}
+  params: [{name: clusterId, source: event.id}]
+"#;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let (task, _) = load_task(file.path()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(task.params.len(), 1);
+    let variable = ("HYPERFLEET_API_TIMEOUT".to_owned(), "3s".to_owned());
+    let loader = deployment_loader(Some(file.path().to_owned())).env([variable]);
+    let loaded = load_deployment(&loader).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(loaded.adapter.name, "dns");
+    let api = &loaded.clients.hyperfleet_api;
+    assert_eq!(
+        (api.base_url.as_str(), api.retry_attempts),
+        ("http://api:8000", 5)
+    );
+    assert_eq!(api.timeout.to_string(), "3s", "the environment wins");
+    assert_eq!(loaded.message_broker.max_concurrency, 100);
+    assert_eq!(loaded.redacted().get("spec"), None);
+
+    std::fs::write(file.path(), text.replace("baseUrl", "baseUri")).unwrap();
+    let error = load_deployment(&deployment_loader(Some(file.path().to_owned())));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("did you mean `baseUrl`?")
+    );
+}
+
+#[test]
 fn what_excludes_each_other_is_refused() {
     let cases = [
         (
