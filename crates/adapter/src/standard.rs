@@ -53,7 +53,7 @@ impl Condition {
             kind,
             holds,
             reason: reason.to_owned(),
-            message: message.to_owned(),
+            message: shortened(message),
         }
     }
 
@@ -64,6 +64,16 @@ impl Condition {
             "reason": self.reason,
             "message": self.message,
         })
+    }
+}
+
+/// A webhook may answer with a page; a condition is for reading.
+const LONGEST: usize = 2000;
+
+fn shortened(message: &str) -> String {
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
     }
 }
 
@@ -200,4 +210,43 @@ fn data(observed: &[Observed<'_>]) -> Json {
         Some((one.name.to_owned(), entry))
     });
     Json::Object(objects.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_any_length_stays_readable() {
+        assert_eq!(shortened("é"), "é");
+        let long = shortened(&"é".repeat(9000));
+        assert_eq!(long.chars().count(), LONGEST + 1);
+        assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn the_worst_object_decides_whether_all_is_available() {
+        let job =
+            |status: Json| json!({"kind": "Job", "metadata": {"name": "j"}, "status": status});
+        let running = job(json!({"active": 1}));
+        let failed = job(json!({"conditions": [{"type": "Failed", "status": "True"}]}));
+        let done = job(json!({"conditions": [{"type": "Complete", "status": "True"}]}));
+        let reason = |objects: &[Option<&Json>]| {
+            let observed: Vec<Observed<'_>> = objects
+                .iter()
+                .map(|object| Observed {
+                    name: "job",
+                    object: *object,
+                    deletable: true,
+                    withheld: None,
+                })
+                .collect();
+            available(&observed).reason
+        };
+        assert_eq!(reason(&[Some(&running), Some(&failed)]), "JobFailed");
+        assert_eq!(reason(&[Some(&done), Some(&running)]), "JobRunning");
+        assert_eq!(reason(&[Some(&done), None]), "Waiting");
+        assert_eq!(reason(&[Some(&done), Some(&done)]), "AllResourcesAvailable");
+        assert_eq!(reason(&[]), "AllResourcesAvailable");
+    }
 }
