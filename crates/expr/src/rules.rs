@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The differences of the two languages are covered by a few functions that
-//! [`functions`](runtime::functions) adds to the environment: a missing key is
+//! `runtime::functions` adds to the environment: a missing key is
 //! nil (a field of nil is an error, `?.` gives nil), integers and floats mix,
 //! `/` divides as floats, and ordering by nil is false.
 
