@@ -181,6 +181,34 @@ pub(crate) struct SentinelArgs {
 pub(crate) enum AdapterCommand {
     /// Take events and bring about what they ask for
     Serve(AdapterArgs),
+    /// Check an adapter's configuration and tell every mistake
+    Validate(AdapterArgs),
+    /// Show what an event would do, without doing it; the exit code is 1 when it would fail
+    DryRun(DryRunArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DryRunArgs {
+    #[command(flatten)]
+    pub(crate) adapter: AdapterArgs,
+    /// The CloudEvent, as a JSON file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) event: PathBuf,
+    /// Recorded answers of the API; without, every call is answered with an empty object
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    pub(crate) api_responses: Option<PathBuf>,
+    /// Objects that exist, by name
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    pub(crate) discovery: Option<PathBuf>,
+    /// Ask the live API and cluster; every write is a server-side dry run
+    #[arg(long)]
+    pub(crate) server: bool,
+    /// Also show manifests and bodies
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// How to print it
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,10 @@ mod api;
 mod config;
 mod language;
 pub(crate) mod sentinel;
+mod try_out;
 mod version;
+
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
@@ -15,8 +18,12 @@ use crate::cli::{
 };
 use crate::up;
 
-pub(crate) fn run(cli: Cli) -> Result<()> {
-    match cli.command {
+/// Runs a command. An error is a failure to do it; a command that was done may still have bad news.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    let done = match cli.command {
+        Command::Adapter(AdapterCommand::DryRun(args)) => return serve(try_out::dry_run(args)),
+        Command::Adapter(AdapterCommand::Validate(args)) => try_out::validate(&args),
+        Command::Adapter(AdapterCommand::Serve(args)) => serve(adapter::serve(args)),
         Command::Version { output } => version::print(output),
         Command::Expr(ExprCommand::Eval { expression, data }) => {
             language::evaluate(&expression, data.as_deref())
@@ -29,11 +36,11 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Api(ApiCommand::Serve(args)) => serve(api::serve(args)),
         Command::Api(ApiCommand::Migrate(args)) => serve(api::migrate(args)),
         Command::Sentinel(SentinelCommand::Serve(args)) => serve(sentinel::serve(args)),
-        Command::Adapter(AdapterCommand::Serve(args)) => serve(adapter::serve(args)),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
-fn serve(command: impl Future<Output = Result<()>>) -> Result<()> {
+fn serve<T>(command: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = cli::parse();
     match commands::run(cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             output::failure(&error);
             ExitCode::FAILURE

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
+#[path = "binary/adapter.rs"]
+mod adapter;
 #[path = "binary/failures.rs"]
 mod failures;
 #[path = "binary/language.rs"]

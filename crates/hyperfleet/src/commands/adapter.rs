@@ -25,11 +25,8 @@ pub(crate) fn print(file: Option<PathBuf>, format: Format) -> Result<String> {
 
 pub(crate) async fn serve(args: AdapterArgs) -> Result<()> {
     let deployment =
-        config::load_deployment(&config::deployment_loader(args.config).process_env())?;
-    let task_file = args
-        .task_config
-        .context("no task configuration: give one with --task-config or HYPERFLEET_TASK_CONFIG")?;
-    let task = load_task(&task_file)?;
+        config::load_deployment(&config::deployment_loader(args.config.clone()).process_env())?;
+    let task = load_task(&task_file(&args)?)?;
     let tracing = TracingConfig::default();
     let (health, metrics) = (HealthConfig::default(), MetricsConfig::default());
     let mut host = Host::start("adapter", &deployment.log, &tracing, &health, &metrics).await?;
@@ -40,6 +37,13 @@ pub(crate) async fn serve(args: AdapterArgs) -> Result<()> {
     };
     broker.close().await;
     outcome
+}
+
+/// The task file that was named.
+pub(crate) fn task_file(args: &AdapterArgs) -> Result<PathBuf> {
+    args.task_config
+        .clone()
+        .context("no task configuration: give one with --task-config or HYPERFLEET_TASK_CONFIG")
 }
 
 /// Loads a task and says what is odd about it.

@@ -1,0 +1,90 @@
+//! An adapter author's commands.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::running::{adapters, data_dir, hyperfleet, outcome};
+
+fn write(directory: &Path, name: &str, text: &str) -> std::path::PathBuf {
+    let file = directory.join(name);
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn the_shipped_adapter_has_no_mistakes() {
+    let home = adapters().join("validation");
+    let mut validate = hyperfleet();
+    validate
+        .args(["adapter", "validate", "--config"])
+        .arg(home.join("adapter-config.yaml"));
+    let output = outcome(
+        validate
+            .arg("--task-config")
+            .arg(home.join("adapter-task-config.yaml")),
+    );
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn every_mistake_of_a_task_is_told_with_its_place() {
+    let directory = data_dir();
+    let task = "params:\n- name: clusterId\n  source: event.id\npreconditions:\n- name: known\n  expression: clutserId != ''\nresorces: []\n";
+    let file = write(directory.path(), "task.yaml", task);
+    let output = outcome(
+        hyperfleet()
+            .args(["adapter", "validate", "--task-config"])
+            .arg(&file),
+    );
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(
+        text.contains("task.yaml:6:") && text.contains("clusterId"),
+        "{text}"
+    );
+    assert!(
+        text.contains("task.yaml:7:1") && text.contains("did you mean `resources`?"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_dry_run_shows_what_an_event_would_do() {
+    let directory = data_dir();
+    let id = "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b";
+    let event = json!({
+        "specversion": "1.0", "id": "e-1", "source": "test", "type": "com.redhat.hyperfleet.cluster.reconcile.v1",
+        "datacontenttype": "application/json",
+        "data": {"id": id, "kind": "Cluster", "generation": 1, "href": format!("/api/hyperfleet/v1/clusters/{id}")},
+    });
+    let answers = json!({"responses": [
+        {"match": {"method": "GET", "urlPattern": format!("/clusters/{id}$")},
+         "responses": [{"statusCode": 200, "body": {"id": id, "kind": "Cluster", "name": "demo", "generation": 1, "spec": {}}}]},
+    ]});
+    let event = write(directory.path(), "event.json", &event.to_string());
+    let answers = write(directory.path(), "api.json", &answers.to_string());
+    let mut dry_run = hyperfleet();
+    dry_run.args(["adapter", "dry-run", "-o", "json", "--task-config"]);
+    dry_run.arg(adapters().join("validation/adapter-task-config.yaml"));
+    let output = outcome(
+        dry_run
+            .arg("--event")
+            .arg(&event)
+            .arg("--api-responses")
+            .arg(&answers),
+    );
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let trace: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(trace["status"], "success", "{trace:#}");
+    assert_eq!(
+        trace["operations"].as_array().unwrap().len(),
+        2,
+        "a namespace and a Job: {trace:#}"
+    );
+}
