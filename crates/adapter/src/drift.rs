@@ -82,10 +82,14 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// What a dry run would change, leaving out what every write changes.
+/// What a dry run would change, leaving out what every write changes and what no apply of ours can: a controller may
+/// have written the status between the two looks.
 pub fn changes(live: &Json, dry_run: &Json) -> Vec<String> {
     let (mut live, mut after) = (live.clone(), dry_run.clone());
     for object in [&mut live, &mut after] {
+        if let Some(object) = object.as_object_mut() {
+            object.remove("status");
+        }
         if let Some(metadata) = object["metadata"].as_object_mut() {
             for field in ["managedFields", "resourceVersion", "generation"] {
                 metadata.remove(field);
@@ -148,5 +152,11 @@ mod tests {
         assert!(changes(&live, &same).is_empty());
         let other = json!({"metadata": {"name": "a"}, "data": {}});
         assert_eq!(changes(&live, &other), [".data.x"]);
+        let started =
+            json!({"metadata": {"name": "a"}, "data": {"x": "1"}, "status": {"active": 1}});
+        assert!(
+            changes(&live, &started).is_empty(),
+            "a controller was at work in between"
+        );
     }
 }
