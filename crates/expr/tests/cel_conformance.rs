@@ -250,6 +250,7 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let Ok(text) = std::fs::read_to_string(data()) else {
         let reason = "the conformance cases are not here; set HYPERFLEET_CEL_SPEC to run them";
+        eprintln!("skipped: CEL conformance: {reason}");
         let trial = Trial::test(reason, || Ok(())).with_ignored_flag(true);
         return libtest_mimic::run(&args, vec![trial]).exit_code();
     };

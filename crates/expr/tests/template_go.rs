@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let recorder = build_recorder();
     if let Err(reason) = &recorder {
-        eprintln!("ignored the_record_is_what_go_prints_today: {reason}");
+        eprintln!("skipped: templates against Go: {reason}");
     }
     let ignored = recorder.is_err();
     let trials = vec![

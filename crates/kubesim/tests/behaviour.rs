@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     let ours = Endpoint::plain(server.url());
     let real = Arc::new(Kubernetes::find());
     if let Err(reason) = real.availability() {
-        eprintln!("kubernetes:: tests are ignored: {reason}");
+        eprintln!("skipped: kubesim's promises on Kubernetes: {reason}");
     }
 
     let shared: Vec<Test> = [

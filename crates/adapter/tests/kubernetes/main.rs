@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let runtime = Arc::new(Runtime::new().unwrap());
     let real = Arc::new(real::Real::find());
     if let Err(reason) = &real.available {
-        eprintln!("all tests are ignored: {reason}");
+        eprintln!("skipped: adapter on Kubernetes: {reason}");
     }
     let trials = promises::all().into_iter().map(|(name, run)| {
         let (on, server) = (Arc::clone(&runtime), Arc::clone(&real));

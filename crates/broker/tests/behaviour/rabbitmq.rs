@@ -30,10 +30,12 @@ pub(crate) fn trials(common: Vec<Promise>) -> Vec<Trial> {
     all.extend(outage::promises());
     match Server::unavailable() {
         None => promises("rabbitmq", &bench, all),
-        Some(reason) => all
-            .into_iter()
-            .map(|promise| ignored(promise, &reason))
-            .collect(),
+        Some(reason) => {
+            eprintln!("skipped: brokers on RabbitMQ: {reason}");
+            all.into_iter()
+                .map(|promise| ignored(promise, &reason))
+                .collect()
+        }
     }
 }
 

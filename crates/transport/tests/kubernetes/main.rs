@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     std::fs::write(&kubeconfig, server.kubeconfig()).unwrap();
     let real = Arc::new(Real::find());
     if let Err(reason) = &real.available {
-        eprintln!("kubernetes:: tests are ignored: {reason}");
+        eprintln!("skipped: transport on Kubernetes: {reason}");
     }
     let mut trials = Vec::new();
     for (name, run) in promises::all() {
