@@ -180,11 +180,33 @@ pub(crate) struct SentinelArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdapterCommand {
     /// Take events and bring about what they ask for
-    Serve(AdapterArgs),
+    Serve(AdapterServeArgs),
     /// Check an adapter's configuration and tell every mistake
     Validate(AdapterArgs),
     /// Show what an event would do, without doing it; the exit code is 1 when it would fail
     DryRun(DryRunArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdapterServeArgs {
+    #[command(flatten)]
+    pub(crate) adapter: AdapterArgs,
+    /// Port of /healthz and /readyz
+    #[arg(
+        long,
+        env = "HYPERFLEET_HEALTH_PORT",
+        default_value_t = 8080,
+        value_name = "PORT"
+    )]
+    pub(crate) health_port: u16,
+    /// Port of /metrics
+    #[arg(
+        long,
+        env = "HYPERFLEET_METRICS_PORT",
+        default_value_t = 9090,
+        value_name = "PORT"
+    )]
+    pub(crate) metrics_port: u16,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use hyperfleet_runtime::metrics::MetricsConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 
 use crate::broker;
-use crate::cli::AdapterArgs;
+use crate::cli::{AdapterArgs, AdapterServeArgs};
 use crate::process::Host;
 
 /// The effective deployment configuration, for people.
@@ -23,12 +23,20 @@ pub(crate) fn print(file: Option<PathBuf>, format: Format) -> Result<String> {
     Ok(loaded.print(format)?)
 }
 
-pub(crate) async fn serve(args: AdapterArgs) -> Result<()> {
-    let deployment =
-        config::load_deployment(&config::deployment_loader(args.config.clone()).process_env())?;
-    let task = load_task(&task_file(&args)?)?;
+pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
+    let deployment = config::load_deployment(
+        &config::deployment_loader(args.adapter.config.clone()).process_env(),
+    )?;
+    let task = load_task(&task_file(&args.adapter)?)?;
     let tracing = TracingConfig::default();
-    let (health, metrics) = (HealthConfig::default(), MetricsConfig::default());
+    let health = HealthConfig {
+        port: args.health_port,
+        ..HealthConfig::default()
+    };
+    let metrics = MetricsConfig {
+        port: args.metrics_port,
+        ..MetricsConfig::default()
+    };
     let mut host = Host::start("adapter", &deployment.log, &tracing, &health, &metrics).await?;
     let broker = broker::connect(&broker::config()?, &host.metrics).await?;
     let outcome = match start(&mut host, deployment, task, broker.clone()).await {
