@@ -298,14 +298,21 @@ fn any_report() -> impl Strategy<Value = AdapterStatus> {
         })
 }
 
+/// Reports as the store holds them: at most one per adapter.
+fn any_reports() -> impl Strategy<Value = Vec<AdapterStatus>> {
+    prop::collection::vec(any_report(), 0..4).prop_map(|mut reports| {
+        reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
+        reports.dedup_by(|a, b| a.adapter == b.adapter);
+        reports
+    })
+}
+
 proptest! {
     #[test]
     fn the_order_of_the_reports_does_not_matter(
-        reports in prop::collection::vec(any_report(), 0..4), deleting: bool, has_children: bool
+        reports in any_reports(), deleting: bool, has_children: bool
     ) {
         let mut reports = reports;
-        reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
-        reports.dedup_by(|a, b| a.adapter == b.adapter);
         let required = adapters(&["a", "b", "c"]);
         let subject = Subject { deleting, has_children, ..subject(&required, 2) };
         let forward = status(&subject, &reports, None, at(60));
@@ -315,7 +322,7 @@ proptest! {
 
     #[test]
     fn ready_implies_reconciled_and_transition_times_move_iff_the_status_does(
-        first in prop::collection::vec(any_report(), 0..4), second in prop::collection::vec(any_report(), 0..4)
+        first in any_reports(), second in any_reports()
     ) {
         let required = adapters(&["a", "b"]);
         let subject = subject(&required, 2);
