@@ -59,6 +59,7 @@ pub(crate) async fn create(
             generation: Generation::FIRST,
             status: aggregation::status(&subject, &[], None, now),
             owner_references: owner,
+            references: BTreeMap::new(),
             created_time: now,
             updated_time: now,
             created_by: ANONYMOUS.to_owned(),

@@ -44,6 +44,53 @@ pub struct Kind {
     /// Longest name, in characters.
     #[serde(default = "hundred")]
     pub name_max_len: usize,
+    /// What resources of this kind may point at without owning it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<ReferenceRule>,
+}
+
+/// One type of reference from resources of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReferenceRule {
+    /// The key under `references`, for example `wif_config`.
+    pub ref_type: String,
+    /// The kind pointed at.
+    pub target_kind: String,
+    /// Fewest targets.
+    #[serde(default)]
+    pub min: u32,
+    /// Most targets; 0 means any number.
+    #[serde(default)]
+    pub max: u32,
+    /// Whether a target can be deleted while something points at it.
+    #[serde(default)]
+    pub strength: Strength,
+    /// What happens to the resource when the target of a weak reference is deleted.
+    #[serde(default)]
+    pub on_target_delete: OnTargetDelete,
+}
+
+/// How firmly a reference holds its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Strength {
+    /// The target cannot be deleted while an active resource points at it.
+    #[default]
+    Strong,
+    /// The target may go.
+    Weak,
+}
+
+/// What the deletion of a weak reference's target does to the resource that points at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnTargetDelete {
+    /// It stays and is not reconciled until its references are changed.
+    #[default]
+    Unreconcile,
+    /// It is deleted too.
+    Delete,
 }
 
 fn one() -> usize {
@@ -66,6 +113,7 @@ impl Kind {
                 required_adapters: Vec::new(),
                 name_min_len: 3,
                 name_max_len: 53,
+                references: Vec::new(),
             },
             Kind {
                 kind: "NodePool".to_owned(),
@@ -75,6 +123,7 @@ impl Kind {
                 required_adapters: Vec::new(),
                 name_min_len: 3,
                 name_max_len: 15,
+                references: Vec::new(),
             },
         ]
     }

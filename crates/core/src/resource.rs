@@ -33,6 +33,9 @@ pub struct Resource {
     /// One object despite the plural: the parent of a child kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_references: Option<ObjectReference>,
+    /// What it points at without owning it, by type of reference.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub references: References,
     pub created_time: Time,
     pub updated_time: Time,
     pub created_by: String,
@@ -52,6 +55,24 @@ impl Resource {
     pub fn condition(&self, kind: &str) -> Option<&ResourceCondition> {
         condition::find(&self.status.conditions, kind)
     }
+}
+
+/// The targets of each type of reference.
+pub type References = BTreeMap<String, Vec<Reference>>;
+
+/// Points at another resource without owning it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reference {
+    #[serde(flatten)]
+    pub target: ObjectReference,
+    /// Whether the target was deleted under a weak reference. The resource is not reconciled until it is replaced.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub missing: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Points at another resource.

@@ -8,11 +8,18 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use crate::error::StoreError;
 
 /// Every step ever released, oldest first. A released step never changes.
-const STEPS: &[(i64, &str, &str)] = &[(
-    1,
-    "resources",
-    include_str!("../migrations/0001_resources.sql"),
-)];
+const STEPS: &[(i64, &str, &str)] = &[
+    (
+        1,
+        "resources",
+        include_str!("../migrations/0001_resources.sql"),
+    ),
+    (
+        2,
+        "lifecycle",
+        include_str!("../migrations/0002_lifecycle.sql"),
+    ),
+];
 
 fn migrator() -> Migrator {
     let steps = STEPS

@@ -57,8 +57,8 @@ impl Store {
                  SELECT id FROM resources WHERE id = $5 AND deleted_time IS NULL FOR SHARE
              )
              INSERT INTO resources (id, kind, name, href, owner_id, owner_kind, owner_href, spec, labels, tenancy,
-                                    generation, status, created_time, updated_time, created_by, updated_by)
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
+                                    generation, status, created_time, updated_time, created_by, updated_by, refs)
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
              WHERE $5::uuid IS NULL OR EXISTS (SELECT 1 FROM owner)",
         )
         .bind(resource.id.0)
@@ -77,6 +77,7 @@ impl Store {
         .bind(resource.updated_time)
         .bind(&resource.created_by)
         .bind(&resource.updated_by)
+        .bind(Json(&resource.references))
         .execute(&self.pool)
         .await;
         match stored {

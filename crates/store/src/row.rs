@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::identity::{AdapterName, ResourceId};
-use hyperfleet_core::resource::{ObjectReference, Resource, ResourceStatus};
+use hyperfleet_core::resource::{ObjectReference, References, Resource, ResourceStatus};
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
 use sqlx::Row;
@@ -19,7 +19,7 @@ use crate::error::StoreError;
 macro_rules! resource_columns {
     () => {
         "r.id, r.kind, r.name, r.href, r.owner_id, r.owner_kind, r.owner_href, r.spec, r.labels, r.tenancy, \
-         r.generation, r.status, r.created_time, r.updated_time, r.created_by, r.updated_by, r.deleted_time, \
+         r.refs, r.generation, r.status, r.created_time, r.updated_time, r.created_by, r.updated_by, r.deleted_time, \
          r.deleted_by, r.revision"
     };
 }
@@ -47,6 +47,7 @@ pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
     let Json(spec): Json<Map<String, Value>> = row.try_get("spec")?;
     let Json(labels): Json<BTreeMap<String, String>> = row.try_get("labels")?;
     let Json(tenancy): Json<BTreeMap<String, String>> = row.try_get("tenancy")?;
+    let Json(references): Json<References> = row.try_get("refs")?;
     let Json(status): Json<ResourceStatus> = row.try_get("status")?;
     Ok(Resource {
         id: ResourceId(id),
@@ -59,6 +60,7 @@ pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
         generation: generation(id, row.try_get("generation")?)?,
         status,
         owner_references,
+        references,
         created_time: row.try_get::<Time, _>("created_time")?,
         updated_time: row.try_get::<Time, _>("updated_time")?,
         created_by: row.try_get("created_by")?,

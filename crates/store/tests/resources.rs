@@ -39,6 +39,7 @@ fn cluster(name: &str) -> Resource {
         generation: Generation::FIRST,
         status: aggregation::status(&subject, &[], None, now),
         owner_references: None,
+        references: Default::default(),
         created_time: now,
         updated_time: now,
         created_by: "me".to_owned(),
