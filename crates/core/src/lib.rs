@@ -16,12 +16,15 @@
 pub mod adapter_status;
 pub mod aggregation;
 pub mod condition;
+pub mod deletion;
 pub mod due;
 pub mod generation;
+pub mod history;
 pub mod identity;
 pub mod kind;
 pub mod label;
 pub mod list;
+pub mod patch;
 pub mod phase;
 pub mod problem;
 pub mod report;
