@@ -18,7 +18,7 @@ use crate::task::Task;
 mod call;
 mod conditions;
 mod deployment;
-mod fields;
+
 mod files;
 mod names;
 mod older;
@@ -33,8 +33,8 @@ pub use deployment::{
     ApiAuth, ApiClient, BrokerClient, Clients, Deployment, Identity, KubernetesClient,
     MessageBroker, RetryBackoff,
 };
-use fields::{Fields, Found};
 use files::Files;
+use hyperfleet_source::fields::{Fields, Found};
 pub use older::{
     Metadata, OlderApi, OlderBroker, OlderIdentity, OlderKubernetes, OlderMessageBroker, Spec,
 };

@@ -46,6 +46,7 @@ mod typing;
 mod value;
 
 pub use bindings::Bindings;
+pub use clock::parse_duration;
 pub use environment::Environment;
 pub use error::{ErrorKind, EvalError};
 pub use function::{Call, Function, Style};

@@ -113,6 +113,11 @@ impl Rule {
         self.program.references()
     }
 
+    /// The entries of `variable` that the rule names, as in `adapters["dns"]`; sorted.
+    pub fn keys_of(&self, variable: &str) -> Vec<&str> {
+        self.program.keys_of(variable)
+    }
+
     /// Whether the rule holds. The span of an error is one in the rule's text.
     pub fn evaluate(&self, bindings: &Bindings<'_>) -> Result<bool, EvalError> {
         self.program

@@ -378,3 +378,31 @@ fn problems_are_shown_with_the_expression_and_a_caret() {
         "{text}"
     );
 }
+
+#[test]
+fn an_environment_without_a_clock_refuses_what_depends_on_the_time() {
+    let env = Environment::standard()
+        .with_variables([("conditions", Type::List)])
+        .without_clock();
+    for expression in [
+        "timestamp(now())",
+        "conditionAge(conditions, 'Ready')",
+        "stableFor(conditions, 'Ready', 5)",
+    ] {
+        let problems = env.compile(expression).unwrap_err();
+        let message = &problems.iter().next().unwrap().message;
+        assert!(message.contains("depends on the time"), "{message}");
+    }
+    assert!(env.compile("conditionStatus(conditions, 'Ready')").is_ok());
+}
+
+#[test]
+fn a_program_tells_which_entries_of_a_variable_it_names() {
+    let env = Environment::standard().with_variables([("a", Type::Map), ("b", Type::Map)]);
+    let program = env
+        .compile("a.x == a['y-z'] || has(a.w) || [1].exists(i, a.?v.hasValue() && b.u == a[b.t])")
+        .unwrap();
+    assert_eq!(program.keys_of("a"), ["v", "w", "x", "y-z"]);
+    assert_eq!(program.keys_of("b"), ["t", "u"]);
+    assert!(program.keys_of("c").is_empty());
+}

@@ -427,3 +427,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_rule_tells_which_adapters_it_names() {
+    let rule = r#"adapters["dns"].available == "True" || any(allAdapters, {.adapter == adapters?.backup.adapter})"#;
+    let rule = Rule::compile(rule, &environment()).unwrap();
+    assert_eq!(rule.keys_of("adapters"), ["backup", "dns"]);
+}

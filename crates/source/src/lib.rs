@@ -19,6 +19,7 @@
 
 mod de;
 mod diagnostic;
+pub mod fields;
 mod file;
 mod node;
 pub mod schema;

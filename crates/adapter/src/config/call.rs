@@ -6,9 +6,9 @@ use hyperfleet_client::{Backoff, Method};
 use hyperfleet_runtime::GoDuration;
 use hyperfleet_source::{Node, suggest};
 
-use super::fields::{Fields, Found};
 use super::scope::Scope;
 use crate::task::{ApiCall, Level, Log, Test};
+use hyperfleet_source::fields::{Fields, Found};
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const BACKOFFS: [&str; 3] = ["exponential", "linear", "constant"];

@@ -3,8 +3,8 @@
 use hyperfleet_expr::structured::{Condition, ConditionError, Operator};
 use hyperfleet_source::{Diagnostic, Node, suggest};
 
-use super::fields::{Fields, Found};
 use super::scope::Scope;
+use hyperfleet_source::fields::{Fields, Found};
 
 pub(super) fn conditions(node: &Node, scope: &Scope, found: &mut Found) -> Option<Vec<Condition>> {
     let Some(items) = node.as_sequence() else {

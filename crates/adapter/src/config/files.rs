@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use hyperfleet_source::{Node, SourceFile, yaml};
 
-use super::fields::Found;
+use hyperfleet_source::fields::Found;
 
 /// The directory of the task configuration.
 pub(super) struct Files {

@@ -1,6 +1,6 @@
 //! Names that expressions use, and therefore cannot be just any text.
 
-use super::fields::{Fields, Found};
+use hyperfleet_source::fields::{Fields, Found};
 
 /// `^[a-z][a-zA-Z0-9_]*$`
 pub(super) fn required(

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use hyperfleet_source::{Node, suggest};
 
 use super::call;
-use super::fields::{Fields, Found};
 use super::scope::Scope;
 use crate::task::{Param, ParamType, Source};
+use hyperfleet_source::fields::{Fields, Found};
 
 const TYPES: [&str; 6] = ["string", "int", "int64", "float", "float64", "bool"];
 

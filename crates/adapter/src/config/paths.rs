@@ -3,7 +3,7 @@
 use hyperfleet_expr::path::Path;
 use hyperfleet_source::{Diagnostic, Node};
 
-use super::fields::Found;
+use hyperfleet_source::fields::Found;
 
 pub(super) fn path(node: &Node, found: &mut Found) -> Option<Path> {
     let text = node.as_str()?;

@@ -3,11 +3,11 @@
 use hyperfleet_expr::template::Template;
 use hyperfleet_source::{Node, Style, Value};
 
-use super::fields::{Fields, Found};
 use super::files::Files;
 use super::scope::Scope;
 use super::{call, names, paths};
 use crate::task::{Action, Build, Payload, Post};
+use hyperfleet_source::fields::{Fields, Found};
 
 pub(super) fn post(node: &Node, scope: &Scope, files: &Files, found: &mut Found) -> Option<Post> {
     let mut fields = Fields::of(node, "`post`", found)?;

@@ -2,10 +2,10 @@
 
 use hyperfleet_source::Node;
 
-use super::fields::{Fields, Found};
 use super::scope::Scope;
 use super::{call, names};
 use crate::task::{Capture, CaptureFrom, Precondition};
+use hyperfleet_source::fields::{Fields, Found};
 
 /// Answers and captures found are added to the scope.
 pub(super) fn preconditions(

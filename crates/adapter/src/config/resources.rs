@@ -6,11 +6,11 @@ use hyperfleet_expr::template::{Manifest as Structure, Template, is_text_place};
 use hyperfleet_source::{Node, SourceFile, Value};
 use hyperfleet_transport::{ObjectKind, Propagation};
 
-use super::fields::{Fields, Found};
 use super::files::Files;
 use super::scope::Scope;
 use super::{call, names};
 use crate::task::{DeleteGate, DiscoverBy, Discovery, Manifest, Nested, Resource};
+use hyperfleet_source::fields::{Fields, Found};
 
 pub(super) fn resources(
     items: &[Node],

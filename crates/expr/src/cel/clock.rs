@@ -93,8 +93,8 @@ pub(crate) fn format_duration(nanos: i64) -> String {
     format!("{sign}{seconds}{}s", fraction(rest as u32))
 }
 
-/// Go's duration syntax: `1h30m`, `-1.5s`, `250ms`, `0`.
-pub(crate) fn parse_duration(text: &str) -> Option<i64> {
+/// Nanoseconds of a duration in Go's syntax: `1h30m`, `-1.5s`, `250ms`, `0`.
+pub fn parse_duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),

@@ -24,6 +24,8 @@ pub(crate) struct Inner {
     pub(crate) limits: Arc<Limits>,
     pub(crate) container: String,
     pub(crate) check: Check,
+    /// Whether an expression may ask for the time.
+    pub(crate) has_clock: bool,
 }
 
 /// How much is verified at compile time.
@@ -45,6 +47,7 @@ impl Environment {
             limits: Arc::new(Limits::default()),
             container: String::new(),
             check,
+            has_clock: true,
         };
         Self {
             inner: Arc::new(inner),
@@ -65,6 +68,12 @@ impl Environment {
     /// Nothing but syntax is checked: also unknown functions and impossible types wait for run time.
     pub fn syntax_only() -> Self {
         Self::with_check(Check::Syntax)
+    }
+
+    /// Refuses functions that depend on the time, for results that must stay true until the data changes.
+    pub fn without_clock(mut self) -> Self {
+        Arc::make_mut(&mut self.inner).has_clock = false;
+        self
     }
 
     /// Declares variables. A name may be dotted; the longest declared prefix of `a.b.c` is the variable.

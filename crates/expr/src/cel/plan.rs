@@ -1,5 +1,7 @@
 //! What the evaluator walks: names are slots, macros are loops, constants are folded.
 
+mod keys;
+
 use std::sync::Arc;
 
 use super::ast::{Access, BinaryOp, LogicOp, UnaryOp};
@@ -10,6 +12,7 @@ use super::pattern::Pattern;
 use super::span::Span;
 use super::typing::Type;
 use super::value::Value;
+pub(crate) use keys::keys;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {

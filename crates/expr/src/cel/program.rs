@@ -6,7 +6,7 @@ use super::bindings::Bindings;
 use super::error::{ErrorKind, EvalError};
 use super::limits::Limits;
 use super::machine::Machine;
-use super::plan::Node;
+use super::plan::{Node, keys};
 use super::typing::Type;
 use super::value::Value;
 
@@ -42,6 +42,14 @@ impl Program {
     /// Variables the expression uses, each once, in order of appearance.
     pub fn references(&self) -> impl Iterator<Item = &str> {
         self.inner.references.iter().map(String::as_str)
+    }
+
+    /// The entries of `variable` that the expression names, as in `adapters["dns"]` or `adapters.dns`; sorted.
+    pub fn keys_of(&self, variable: &str) -> Vec<&str> {
+        let index = self.inner.references.iter().position(|n| n == variable);
+        index
+            .and_then(|index| u32::try_from(index).ok())
+            .map_or_else(Vec::new, |index| keys(&self.inner.root, index))
     }
 
     /// What is known about the result without evaluating.

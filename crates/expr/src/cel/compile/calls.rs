@@ -156,6 +156,15 @@ impl Compiler<'_> {
         nodes: Vec<Node>,
         types: &[Type],
     ) -> Typed {
+        if !builtin.pure && !self.env.has_clock {
+            self.problem(
+                span,
+                format!(
+                    "`{}` depends on the time, which is not known here",
+                    builtin.name
+                ),
+            );
+        }
         if self.checks_types() && !builtin.takes(types) {
             self.wrong_types(span, builtin, types);
             return self.typed(span, Kind::Builtin(builtin, nodes.into()), builtin.returns);

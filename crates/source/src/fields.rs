@@ -1,14 +1,15 @@
 //! Reading a mapping key by key, so that one pass finds every mistake.
 
-use hyperfleet_source::{Diagnostic, Node, suggest};
 use serde_json::Value as Json;
 
+use crate::{Diagnostic, Node, suggest};
+
 /// What is wrong with a file, as it is found.
-pub(super) type Found = Vec<Diagnostic>;
+pub type Found = Vec<Diagnostic>;
 
 /// A mapping being read. Keys match in snake_case and in the camelCase of older documents; a key
 /// nobody asked for is a mistake.
-pub(super) struct Fields<'n> {
+pub struct Fields<'n> {
     node: &'n Node,
     /// What it is, for messages: `a parameter`.
     what: &'static str,
@@ -17,7 +18,7 @@ pub(super) struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     /// `None`, and a finding, if the node is no mapping.
-    pub(super) fn of(node: &'n Node, what: &'static str, found: &mut Found) -> Option<Self> {
+    pub fn of(node: &'n Node, what: &'static str, found: &mut Found) -> Option<Self> {
         if node.as_mapping().is_none() {
             found.push(node.error(format!("{what} is a mapping, found {}", node.kind())));
             return None;
@@ -30,7 +31,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key; one that was left empty counts as absent.
-    pub(super) fn get(&mut self, key: &'static str) -> Option<&'n Node> {
+    pub fn get(&mut self, key: &'static str) -> Option<&'n Node> {
         self.known.push(key);
         let entries = self.node.as_mapping().unwrap_or_default();
         let found = entries.iter().find(|(name, _)| matches(&name.text, key));
@@ -38,12 +39,13 @@ impl<'n> Fields<'n> {
     }
 
     /// Also when it is null: `default: null` is a value.
-    pub(super) fn get_json(&mut self, key: &'static str) -> Option<Json> {
+    pub fn get_json(&mut self, key: &'static str) -> Option<Json> {
         self.known.push(key);
         self.node.get(key).map(Node::to_json)
     }
 
-    pub(super) fn required(&mut self, key: &'static str, found: &mut Found) -> Option<&'n Node> {
+    /// As [`get`](Self::get); an absent key is a finding.
+    pub fn required(&mut self, key: &'static str, found: &mut Found) -> Option<&'n Node> {
         let value = self.get(key);
         if value.is_none() {
             found.push(
@@ -54,21 +56,20 @@ impl<'n> Fields<'n> {
         value
     }
 
-    pub(super) fn text(&mut self, key: &'static str, found: &mut Found) -> Option<&'n Node> {
+    /// The value of a key that holds text; anything else is a finding.
+    pub fn text(&mut self, key: &'static str, found: &mut Found) -> Option<&'n Node> {
         let node = self.get(key)?;
         is_text(node, key, found).then_some(node)
     }
 
-    pub(super) fn required_text(
-        &mut self,
-        key: &'static str,
-        found: &mut Found,
-    ) -> Option<&'n Node> {
+    /// As [`text`](Self::text); an absent key is a finding.
+    pub fn required_text(&mut self, key: &'static str, found: &mut Found) -> Option<&'n Node> {
         let node = self.required(key, found)?;
         is_text(node, key, found).then_some(node)
     }
 
-    pub(super) fn flag(&mut self, key: &'static str, found: &mut Found) -> Option<bool> {
+    /// The value of a key that holds true or false.
+    pub fn flag(&mut self, key: &'static str, found: &mut Found) -> Option<bool> {
         let node = self.get(key)?;
         let value = node.as_bool();
         if value.is_none() {
@@ -78,7 +79,8 @@ impl<'n> Fields<'n> {
         value
     }
 
-    pub(super) fn list(&mut self, key: &'static str, found: &mut Found) -> &'n [Node] {
+    /// The items of a key that holds a list; none if it is absent.
+    pub fn list(&mut self, key: &'static str, found: &mut Found) -> &'n [Node] {
         let Some(node) = self.get(key) else {
             return &[];
         };
@@ -92,7 +94,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Reports the keys nobody asked for.
-    pub(super) fn finish(self, found: &mut Found) {
+    pub fn finish(self, found: &mut Found) {
         for (key, _) in self.node.as_mapping().unwrap_or_default() {
             if self.known.iter().any(|known| matches(&key.text, known)) {
                 continue;
@@ -131,7 +133,7 @@ fn snake(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hyperfleet_source::{SourceFile, yaml};
+    use crate::{SourceFile, yaml};
 
     use super::*;
 
