@@ -2,75 +2,139 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::{Extension, Path, State};
-use axum::http::StatusCode;
-use hyperfleet_core::aggregation::{self, Subject};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::kind::Kind;
-use hyperfleet_core::label;
-use hyperfleet_core::problem::{Code, FieldError};
-use hyperfleet_core::resource::{BASE_PATH, ObjectReference, Resource};
-use hyperfleet_store::{NewResource, Owner};
+use hyperfleet_core::problem::Code;
+use hyperfleet_core::resource::{BASE_PATH, ObjectReference, Resource, ResourceStatus};
+use hyperfleet_store::{Create, Created, Owner, Rules, Stored};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::body::JsonObject;
+use crate::caller::Caller;
+use crate::etag::tagged;
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
+use crate::{references, wanted};
 
-/// Who does everything while nobody has to say who they are.
-pub(crate) const ANONYMOUS: &str = "system@hyperfleet.local";
+/// The header that makes a create safe to repeat.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// Says that the answer is that of an earlier request.
+const REPLAYED: &str = "idempotency-replayed";
+const MAX_KEY: usize = 255;
 
 pub(crate) async fn create(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
     Path(ids): Path<Ids>,
+    caller: Caller,
+    headers: HeaderMap,
     JsonObject(body): JsonObject,
-) -> Result<(StatusCode, Json<Resource>), Failure> {
+) -> Result<Response, Failure> {
+    let key = idempotency_key(&headers)?;
     let kind = kind_of(&state, &scope, &body)?.clone();
     let name = name(&kind, &body)?;
-    let spec = spec(&body)?;
-    let labels = labels(&body)?;
+    let spec = match body.get("spec") {
+        None => {
+            return Err(Failure::invalid(
+                "spec",
+                Some("required"),
+                "spec is required",
+            ));
+        }
+        Some(spec) => wanted::spec(spec)?,
+    };
+    let labels = match body.get("labels") {
+        None | Some(Value::Null) => BTreeMap::new(),
+        Some(labels) => wanted::labels(labels)?,
+    };
     let owner = owner(&state, &scope, &kind, &ids, &body).await?;
+    let references = references::read(&state, &kind, body.get("references")).await?;
 
-    let id = ResourceId(Uuid::now_v7());
     let now = state.now();
+    let author = caller.author(now);
+    let id = ResourceId(Uuid::now_v7());
     let base = owner
         .as_ref()
         .map_or(BASE_PATH, |owner| owner.href.as_str());
-    let subject = Subject {
-        generation: Generation::FIRST,
-        updated_time: now,
-        deleting: false,
-        has_children: false,
-        required: &kind.required_adapters,
-    };
-    let new = NewResource {
+    let mut new = Stored {
         resource: Resource {
             id,
             href: format!("{base}/{}/{id}", kind.plural),
+            kind: kind.kind,
             name,
             spec,
             labels,
             tenancy: BTreeMap::new(),
             generation: Generation::FIRST,
-            status: aggregation::status(&subject, &[], None, now),
+            status: ResourceStatus::unknown(now),
             owner_references: owner,
-            references: BTreeMap::new(),
+            references,
             created_time: now,
             updated_time: now,
-            created_by: ANONYMOUS.to_owned(),
-            updated_by: ANONYMOUS.to_owned(),
+            created_by: author.actor.to_owned(),
+            updated_by: author.actor.to_owned(),
             deleted_time: None,
             deleted_by: None,
-            kind: kind.kind,
         },
+        reports: Vec::new(),
+        has_children: false,
     };
-    state.store.create(&new).await?;
-    Ok((StatusCode::CREATED, Json(new.resource)))
+    let aggregated = state.aggregate(&new, now);
+    new.resource.status = aggregated.status;
+    let fingerprint = key.as_ref().map(|_| fingerprint(&scope, &ids, &body));
+    let create = Create {
+        resource: &new.resource,
+        recheck: aggregated.recheck,
+        idempotency: key.as_deref().zip(fingerprint.as_deref()),
+    };
+    match state.store.create(&create, author).await? {
+        Created::New => Ok(tagged(StatusCode::CREATED, &new.resource)),
+        Created::Before(resource) => {
+            let mut response = tagged(StatusCode::CREATED, &resource);
+            response
+                .headers_mut()
+                .insert(REPLAYED, HeaderValue::from_static("true"));
+            Ok(response)
+        }
+        Created::KeyTaken => Err(Failure::new(
+            Code::KeyReused,
+            "This Idempotency-Key was used for another request; use a new one",
+        )),
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    match value.to_str() {
+        Ok(key) if !key.is_empty() && key.len() <= MAX_KEY => Ok(Some(key.to_owned())),
+        _ => Err(Failure::new(
+            Code::BadRequest,
+            format!("Idempotency-Key must be 1 to {MAX_KEY} visible ASCII characters"),
+        )),
+    }
+}
+
+/// What the request asks for, so that a key cannot stand for two things.
+fn fingerprint(scope: &Scope, ids: &[String], body: &Map<String, Value>) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(scope.noun());
+    for id in ids {
+        hash.update([0]);
+        hash.update(id);
+    }
+    hash.update([0]);
+    // Keys of a JSON object are sorted, so the order in which they were written does not matter.
+    hash.update(serde_json::to_vec(body).unwrap_or_default());
+    hash.finalize().to_vec()
 }
 
 fn kind_of<'a>(
@@ -128,67 +192,6 @@ fn name(kind: &Kind, body: &Map<String, Value>) -> Result<String, Failure> {
     match kind.name_error(name) {
         None => Ok(name.to_owned()),
         Some((constraint, message)) => Err(Failure::invalid("name", Some(constraint), message)),
-    }
-}
-
-fn spec(body: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
-    match body.get("spec") {
-        None => Err(Failure::invalid(
-            "spec",
-            Some("required"),
-            "spec is required",
-        )),
-        Some(Value::Object(spec)) => Ok(spec.clone()),
-        Some(_) => Err(Failure::invalid(
-            "spec",
-            None,
-            "spec field must be an object",
-        )),
-    }
-}
-
-fn labels(body: &Map<String, Value>) -> Result<BTreeMap<String, String>, Failure> {
-    let given = match body.get("labels") {
-        None | Some(Value::Null) => return Ok(BTreeMap::new()),
-        Some(Value::Object(labels)) => labels,
-        Some(_) => {
-            return Err(Failure::invalid(
-                "labels",
-                None,
-                "field 'labels' must be an object",
-            ));
-        }
-    };
-    let mut labels = BTreeMap::new();
-    let mut errors = Vec::new();
-    for (key, value) in given {
-        let Value::String(value) = value else {
-            return Err(Failure::invalid(
-                &format!("labels.{key}"),
-                None,
-                format!("field 'labels.{key}' must be a string"),
-            ));
-        };
-        let mistakes = [
-            (label::key_error(key), key),
-            (label::value_error(value), value),
-        ];
-        for (message, text) in mistakes {
-            if let Some(message) = message {
-                errors.push(FieldError {
-                    field: format!("labels.{key}"),
-                    message,
-                    value: Some(text.as_str().into()),
-                    constraint: Some("pattern".to_owned()),
-                });
-            }
-        }
-        labels.insert(key.clone(), value.clone());
-    }
-    if errors.is_empty() {
-        Ok(labels)
-    } else {
-        Err(Failure::new(Code::Validation, "label validation failed").with_errors(errors))
     }
 }
 

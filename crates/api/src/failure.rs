@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyperfleet_core::deletion::DeletionRecord;
 use hyperfleet_core::problem::{Code, FieldError, Problem, TYPE_BASE};
 use hyperfleet_core::report::ReportError;
 use hyperfleet_store::StoreError;
@@ -15,6 +16,8 @@ pub(crate) struct Failure {
     pub(crate) status: u16,
     pub(crate) detail: String,
     pub(crate) errors: Vec<FieldError>,
+    /// What remains of the resource that was not found.
+    pub(crate) deletion: Option<Box<DeletionRecord>>,
 }
 
 impl Failure {
@@ -24,6 +27,7 @@ impl Failure {
             status: code.http_status(),
             detail: detail.into(),
             errors: Vec::new(),
+            deletion: None,
         }
     }
 
@@ -75,6 +79,7 @@ impl Failure {
             timestamp: now,
             trace_id: request_id.to_owned(),
             errors: self.errors,
+            deletion: self.deletion.map(|record| *record),
         }
     }
 }
@@ -89,6 +94,11 @@ impl From<StoreError> for Failure {
                 Code::StateConflict,
                 format!("The owner of this {kind} is marked for deletion"),
             ),
+            StoreError::TargetGone { kind } => Failure::new(
+                Code::StateConflict,
+                format!("Something this {kind} refers to is marked for deletion"),
+            ),
+            StoreError::Refused(refusal) => Failure::new(Code::StateConflict, refusal.to_string()),
             StoreError::Unavailable(cause) => {
                 tracing::warn!(error = %cause, "the database is not available");
                 Failure::new(
@@ -97,7 +107,7 @@ impl From<StoreError> for Failure {
                 )
             }
             contended @ StoreError::Contended { .. } => {
-                tracing::warn!(error = %contended, "a report lost every race");
+                tracing::warn!(error = %contended, "a write lost every race");
                 Failure::new(
                     Code::Unavailable,
                     "Too many writes to this resource at once; try again",

@@ -10,21 +10,30 @@
 
 #![forbid(unsafe_code)]
 
+mod aggregate;
 mod body;
+mod caller;
 mod config;
 mod create;
+mod delete;
+mod etag;
 mod failure;
+mod history;
 mod list;
 mod metadata;
 mod metrics;
 mod observe;
+mod params;
+mod patch;
 mod query;
 mod read;
+mod references;
 mod routes;
 mod scope;
 mod service;
 mod state;
 mod statuses;
+mod wanted;
 
 pub use config::{ApiConfig, DatabaseConfig, PoolConfig, ServerConfig};
 pub use metrics::HttpMetrics;

@@ -1,5 +1,6 @@
 //! Around every request: its id, its log line, its metrics, and the shape of its failure.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -9,17 +10,21 @@ use axum::response::Response;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::caller::RequestId;
 use crate::failure::{Failure, REQUEST_ID, render};
 use crate::metrics::HttpMetrics;
 use crate::state::ApiState;
 
 pub(crate) async fn observe(
     State((state, metrics)): State<(ApiState, HttpMetrics)>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let started = Instant::now();
-    let request_id = Uuid::now_v7().to_string();
+    let request_id: Arc<str> = Uuid::now_v7().to_string().into();
+    request
+        .extensions_mut()
+        .insert(RequestId(request_id.clone()));
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request

@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::extract::{Extension, Request};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 use hyperfleet_core::kind::Kind;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::BASE_PATH;
@@ -12,11 +12,13 @@ use crate::failure::Failure;
 use crate::metrics::HttpMetrics;
 use crate::scope::Scope;
 use crate::state::ApiState;
-use crate::{create, list, metadata, observe, read, statuses};
+use crate::{create, delete, history, list, metadata, observe, patch, read, statuses};
 
 /// The whole API as one service.
 pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
-    let mut router = Router::new().route("/api/hyperfleet", get(metadata::metadata));
+    let mut router = Router::new()
+        .route("/api/hyperfleet", get(metadata::metadata))
+        .route(&format!("{BASE_PATH}/audit"), get(history::audit));
     for kind in state.kinds.kinds() {
         let flat = Scope {
             kind: Some(kind.clone()),
@@ -55,9 +57,17 @@ fn nested_path(parent: &Kind, kind: &Kind) -> String {
 
 /// The routes of one scope. A path with one trailing slash means the path without it.
 fn mount(router: Router<ApiState>, path: &str, scope: &Scope) -> Router<ApiState> {
-    let routes: [(String, MethodRouter<ApiState>); 3] = [
+    let routes: [(String, MethodRouter<ApiState>); 5] = [
         (path.to_owned(), get(list::list).post(create::create)),
-        (format!("{path}/{{id}}"), get(read::read)),
+        (
+            format!("{path}/{{id}}"),
+            get(read::read).patch(patch::patch).delete(delete::delete),
+        ),
+        (
+            format!("{path}/{{id}}/force-delete"),
+            post(delete::force_delete),
+        ),
+        (format!("{path}/{{id}}/history"), get(history::history)),
         (
             format!("{path}/{{id}}/statuses"),
             get(statuses::read).put(statuses::put).post(statuses::post),

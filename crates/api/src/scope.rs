@@ -54,7 +54,29 @@ impl Scope {
             .store
             .resource(Some(&kind.kind), Owner::Any, parent_id)
             .await?;
-        parent.ok_or_else(missing).map(Some)
+        match parent {
+            Some(parent) => Ok(Some(parent)),
+            None => {
+                let flat = Scope {
+                    kind: Some(kind.clone()),
+                    parent: None,
+                };
+                Err(flat.missing(state, Owner::Any, parent_id).await)
+            }
+        }
+    }
+
+    /// The failure for an item that is not there, with what remains of it if it ever was.
+    pub(crate) async fn missing(&self, state: &ApiState, owner: Owner, id: ResourceId) -> Failure {
+        let failure = Failure::not_found(self.noun(), &id.to_string());
+        match state.store.deletion(self.kind_name(), owner, id).await {
+            Ok(record) => Failure {
+                deletion: record.map(Box::new),
+                ..failure
+            },
+            // Whether it ever existed is part of the answer: a guess would be acted upon.
+            Err(error) => error.into(),
+        }
     }
 
     /// The id of the item itself: the last in the path.

@@ -5,14 +5,17 @@ use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use hyperfleet_core::adapter_status::AdapterStatus;
-use hyperfleet_core::aggregation::{self, Subject};
+use hyperfleet_core::condition::{ConditionStatus, types};
+use hyperfleet_core::deletion::is_removable;
+use hyperfleet_core::history::condition_changes;
 use hyperfleet_core::report::{Report, Verdict};
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
-use hyperfleet_store::{Decision, Reported};
+use hyperfleet_store::{Decision, ReportWrite, Rules, Stored};
 use serde_json::{Map, Value, json};
 
 use crate::body::JsonObject;
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
@@ -22,10 +25,11 @@ pub(crate) async fn put(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
     Path(ids): Path<Ids>,
+    caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
-    let (_, outcome) = report(&state, &scope, &ids, body).await?;
-    Ok(match outcome {
+    let outcome = report(&state, &scope, &ids, &caller, body).await?;
+    Ok(match outcome.report {
         Some(status) => (StatusCode::CREATED, Json(status)).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
     })
@@ -36,11 +40,17 @@ pub(crate) async fn post(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
     Path(ids): Path<Ids>,
+    caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Json<Value>, Failure> {
-    let (resource, _) = report(&state, &scope, &ids, body).await?;
-    let reports = state.store.statuses(resource.id).await?;
-    Ok(Json(document(&resource, &reports)))
+    let outcome = report(&state, &scope, &ids, &caller, body).await?;
+    let reports = if outcome.gone {
+        // What was reported went with the resource; the last word is what is left.
+        outcome.report.into_iter().collect()
+    } else {
+        state.store.statuses(outcome.resource.id).await?
+    };
+    Ok(Json(document(&outcome.resource, &reports)))
 }
 
 /// GET: the whole status document.
@@ -51,11 +61,9 @@ pub(crate) async fn read(
 ) -> Result<Json<Value>, Failure> {
     let owner = scope.owner(&state, &ids).await?;
     let id = scope.item(&ids)?;
-    let resource = state
-        .store
-        .resource(scope.kind_name(), owner, id)
-        .await?
-        .ok_or_else(|| Failure::not_found(scope.noun(), &id.to_string()))?;
+    let Some(resource) = state.store.resource(scope.kind_name(), owner, id).await? else {
+        return Err(scope.missing(&state, owner, id).await);
+    };
     let reports = state.store.statuses(id).await?;
     Ok(Json(document(&resource, &reports)))
 }
@@ -65,40 +73,55 @@ async fn report(
     state: &ApiState,
     scope: &Scope,
     ids: &[String],
+    caller: &Caller,
     body: Map<String, Value>,
-) -> Result<(Resource, Option<AdapterStatus>), Failure> {
+) -> Result<Outcome, Failure> {
     let now = state.now();
     let report = Report::decode(&Value::Object(body), now)?;
     let owner = scope.owner(state, ids).await?;
     let id = scope.item(ids)?;
-    state
+    let target = (scope.kind_name(), owner, id);
+    let reported = state
         .store
-        .report(scope.kind_name(), owner, id, |stored| {
+        .report(target, caller.author(now), state, |stored| {
             decide(state, &report, stored, now)
         })
-        .await?
-        .unwrap_or_else(|| Err(Failure::not_found(scope.noun(), &id.to_string())))
+        .await?;
+    match reported {
+        Some(outcome) => outcome,
+        None => Err(scope.missing(state, owner, id).await),
+    }
 }
 
-type Outcome = (Resource, Option<AdapterStatus>);
+/// The resource after the report, and what is stored for the adapter now unless the report was discarded.
+struct Outcome {
+    resource: Resource,
+    report: Option<AdapterStatus>,
+    /// Whether the resource went with this report.
+    gone: bool,
+}
 
 fn decide(
     state: &ApiState,
     report: &Report,
-    stored: &Reported,
+    stored: &Stored,
     now: Time,
 ) -> Result<Decision<Outcome>, Failure> {
     let resource = &stored.resource;
     let unchanged = |report: Option<AdapterStatus>| Decision {
-        answer: (resource.clone(), report),
-        store: None,
+        answer: Outcome {
+            resource: resource.clone(),
+            report,
+            gone: false,
+        },
+        store: ReportWrite::Nothing,
     };
     let before = stored
         .reports
         .iter()
         .find(|other| other.adapter == report.adapter);
-    let adapter = match report.clone().judge(resource.generation, before)? {
-        Verdict::Accept(adapter) => adapter,
+    let report = match report.clone().judge(resource.generation, before)? {
+        Verdict::Accept(report) => report,
         Verdict::Repeated => return Ok(unchanged(before.cloned())),
         Verdict::Discard(why) => {
             tracing::debug!(adapter = %report.adapter, resource_id = %resource.id, ?why, "report discarded");
@@ -108,28 +131,49 @@ fn decide(
     let others = stored
         .reports
         .iter()
-        .filter(|other| other.adapter != adapter.adapter);
-    let reports: Vec<AdapterStatus> = others.chain([&adapter]).cloned().collect();
+        .filter(|other| other.adapter != report.adapter);
+    let mut after = Stored {
+        reports: others.chain([&report]).cloned().collect(),
+        ..stored.clone()
+    };
+    after.reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
     let required = state
         .kinds
         .kind(&resource.kind)
         .map_or(&[][..], |kind| &kind.required_adapters);
-    let subject = Subject {
-        generation: resource.generation,
-        updated_time: resource.updated_time,
-        deleting: resource.is_deleting(),
-        has_children: stored.has_children,
-        required,
+    if report.says(types::FINALIZED, ConditionStatus::True)
+        && is_removable(resource, required, &after.reports, stored.has_children)
+    {
+        return Ok(Decision {
+            answer: Outcome {
+                resource: resource.clone(),
+                report: Some(report.clone()),
+                gone: true,
+            },
+            store: ReportWrite::Last { report },
+        });
+    }
+    let aggregated = state.aggregate(&after, now);
+    let answer = Outcome {
+        resource: Resource {
+            status: aggregated.status.clone(),
+            ..resource.clone()
+        },
+        report: Some(report.clone()),
+        gone: false,
     };
-    let status = aggregation::status(&subject, &reports, Some(&resource.status), now);
-    let updated = Resource {
-        status: status.clone(),
-        ..resource.clone()
+    let repeats = before.is_some_and(|before| report.repeats(before))
+        && aggregated.status.says_the_same(&resource.status);
+    let store = if repeats {
+        ReportWrite::Repeated { report, aggregated }
+    } else {
+        ReportWrite::Changed {
+            changes: condition_changes(before, &report),
+            report,
+            aggregated,
+        }
     };
-    Ok(Decision {
-        answer: (updated, Some(adapter.clone())),
-        store: Some((adapter, status)),
-    })
+    Ok(Decision { answer, store })
 }
 
 /// `clusterStatus`, `nodePoolStatus`: everything adapters said about one resource.

@@ -41,6 +41,14 @@ impl AdapterStatus {
         }
     }
 
+    /// Whether this says what `earlier` said, about the same generation: only its time is new.
+    pub fn repeats(&self, earlier: &AdapterStatus) -> bool {
+        self.observed_generation == earlier.observed_generation
+            && self.conditions == earlier.conditions
+            && self.data == earlier.data
+            && self.metadata == earlier.metadata
+    }
+
     /// Whether the condition is there and says `status`.
     pub fn says(&self, kind: &str, status: ConditionStatus) -> bool {
         self.condition(kind)

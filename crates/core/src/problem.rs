@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::deletion::DeletionRecord;
 use crate::time::Time;
 
 /// What went wrong, stable across versions. `docs/errors/` has a page for each.
@@ -22,8 +23,14 @@ pub enum Code {
     NotFound,
     /// Another object has that name.
     Duplicate,
+    /// The object is not in the state the caller named.
+    VersionConflict,
     /// The object is in a state that does not allow it.
     StateConflict,
+    /// An idempotency key stands for another request already.
+    KeyReused,
+    /// A position of the change feed is too old to resume from.
+    Expired,
     /// The body is larger than the server takes.
     TooLarge,
     /// The server failed; the log says why.
@@ -33,7 +40,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 11] = [
+    pub const ALL: [Code; 14] = [
         Code::Validation,
         Code::BadRequest,
         Code::Malformed,
@@ -41,7 +48,10 @@ impl Code {
         Code::MethodNotAllowed,
         Code::NotFound,
         Code::Duplicate,
+        Code::VersionConflict,
         Code::StateConflict,
+        Code::KeyReused,
+        Code::Expired,
         Code::TooLarge,
         Code::Internal,
         Code::Unavailable,
@@ -89,6 +99,19 @@ impl Code {
             ),
             Code::NotFound => ("HYPERFLEET-NTF-001", 404, "not-found", "Resource Not Found"),
             Code::Duplicate => ("HYPERFLEET-CNF-001", 409, "conflict", "Resource Conflict"),
+            Code::VersionConflict => (
+                "HYPERFLEET-CNF-002",
+                412,
+                "version-conflict",
+                "Version Conflict",
+            ),
+            Code::KeyReused => (
+                "HYPERFLEET-CNF-004",
+                422,
+                "idempotency-key-reused",
+                "Idempotency Key Reused",
+            ),
+            Code::Expired => ("HYPERFLEET-WCH-001", 410, "expired", "Position Expired"),
             Code::StateConflict => ("HYPERFLEET-CNF-003", 409, "conflict", "State Conflict"),
             Code::TooLarge => (
                 "HYPERFLEET-VAL-009",
@@ -139,6 +162,9 @@ pub struct Problem {
     pub trace_id: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
+    /// On a 404 for something that existed once: how it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<DeletionRecord>,
 }
 
 /// The start of the `type` of every problem.

@@ -99,6 +99,48 @@ pub struct ResourceStatus {
     pub last_transition_time: Time,
 }
 
+impl ResourceStatus {
+    /// Whether two statuses differ in nothing but how recent they are.
+    pub fn says_the_same(&self, other: &ResourceStatus) -> bool {
+        let same = |one: &ResourceCondition, other: &ResourceCondition| {
+            (
+                &one.kind,
+                one.status,
+                &one.reason,
+                &one.message,
+                one.observed_generation,
+            ) == (
+                &other.kind,
+                other.status,
+                &other.reason,
+                &other.message,
+                other.observed_generation,
+            )
+        };
+        self.phase == other.phase
+            && self.phase_description == other.phase_description
+            && self.adapters == other.adapters
+            && self.conditions.len() == other.conditions.len()
+            && self
+                .conditions
+                .iter()
+                .zip(&other.conditions)
+                .all(|(one, other)| same(one, other))
+    }
+
+    /// Nothing is known yet: what a status is computed from the first time.
+    pub fn unknown(at: Time) -> ResourceStatus {
+        ResourceStatus {
+            phase: Phase::Pending,
+            phase_description: String::new(),
+            conditions: Vec::new(),
+            adapters: Vec::new(),
+            last_updated_time: at,
+            last_transition_time: at,
+        }
+    }
+}
+
 /// One adapter in a resource's status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AdapterSummary {

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, PgPool};
+use tokio::sync::Notify;
 
 use crate::error::StoreError;
 use crate::migrations;
@@ -54,6 +56,8 @@ pub enum ConnectError {
 pub struct Store {
     pub(crate) pool: PgPool,
     server: String,
+    /// Woken whenever a write through this store changed what a watcher can see.
+    pub(crate) wake: Arc<Notify>,
 }
 
 impl Store {
@@ -81,7 +85,11 @@ impl Store {
                 server: server.clone(),
                 source,
             })?;
-        Ok(Store { pool, server })
+        Ok(Store {
+            pool,
+            server,
+            wake: Arc::default(),
+        })
     }
 
     /// Brings the tables to this version. Concurrent calls wait for each other; each step is applied once.
@@ -103,6 +111,11 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.pool).await?;
         Ok(())
+    }
+
+    /// Tells the reader of the change feed that there is something to read.
+    pub(crate) fn changed(&self) {
+        self.wake.notify_one();
     }
 
     /// Where it is connected to, for people.

@@ -1,5 +1,7 @@
 //! What can go wrong with a statement, in the words of a caller.
 
+use crate::deletion::Refusal;
+
 /// Why a statement did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -9,6 +11,12 @@ pub enum StoreError {
     /// The owner went away between the check and the write.
     #[error("the owner of the new {kind} no longer exists or is being deleted")]
     OwnerGone { kind: String },
+    /// The target of a reference went away between the check and the write.
+    #[error("a resource that this {kind} refers to no longer exists or is being deleted")]
+    TargetGone { kind: String },
+    /// A deletion that the rules forbid.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// Too many writers at one row; the caller may try again.
     #[error("resource {id} changed {attempts} times while a write to it was being decided")]
     Contended { id: String, attempts: u32 },
@@ -21,6 +29,18 @@ pub enum StoreError {
     /// A row holds what this version cannot read.
     #[error("row {id} cannot be read: {what}")]
     Unreadable { id: String, what: String },
+}
+
+impl StoreError {
+    /// Whether the statement lost against another transaction and nothing is wrong with it.
+    pub(crate) fn is_deadlock(&self) -> bool {
+        match self {
+            StoreError::Statement(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001")),
+            _ => false,
+        }
+    }
 }
 
 impl From<sqlx::Error> for StoreError {

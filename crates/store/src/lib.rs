@@ -12,18 +12,30 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
+mod author;
 mod database;
+mod deletion;
 mod error;
+mod feed;
+mod history;
 mod migrations;
 pub mod private;
 mod resources;
 mod row;
 mod statuses;
+mod stored;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod wakeups;
 
+pub use author::{Aggregated, Author, Rules, Stored};
 pub use database::{ConnectError, DatabaseOptions, Store, Target};
+pub use deletion::Refusal;
 pub use error::StoreError;
+pub use feed::{Change, Changes, FeedError, NotAPosition, Position};
+pub use history::{AuditQuery, Forgotten, HistoryCursor, Retention};
 pub use private::{PrivateServer, PrivateServerError};
-pub use resources::{NewResource, Owner, ResourceQuery};
-pub use statuses::{Decision, Reported};
+pub use resources::{Create, Created, Owner, Patched, ResourceQuery};
+pub use statuses::{Decision, ReportWrite};
+pub use wakeups::{Wakeup, Wakeups};

@@ -25,14 +25,6 @@ macro_rules! resource_columns {
 }
 pub(crate) use resource_columns;
 
-/// The columns of a report.
-macro_rules! status_columns {
-    () => {
-        "s.adapter, s.observed_generation, s.conditions, s.data, s.metadata, s.created_time, s.last_report_time"
-    };
-}
-pub(crate) use status_columns;
-
 pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
     let id: Uuid = row.try_get("id")?;
     let owner: Option<Uuid> = row.try_get("owner_id")?;
@@ -88,9 +80,14 @@ pub(crate) fn adapter_status(
         conditions,
         data,
         metadata: metadata.map(|Json(metadata)| metadata),
-        created_time: row.try_get("created_time")?,
+        created_time: row.try_get("report_created_time")?,
         last_report_time: row.try_get("last_report_time")?,
     })
+}
+
+/// How the table's facets spell a reference.
+pub(crate) fn reference_facet(ref_type: &str, target: ResourceId) -> String {
+    format!("reference:{ref_type}={target}")
 }
 
 fn generation(id: Uuid, number: i32) -> Result<Generation, StoreError> {

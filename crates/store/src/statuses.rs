@@ -2,37 +2,52 @@
 //!
 //! | call | round trips | cost |
 //! |---|---|---|
-//! | `report` | 2 (3 when refused as unknown) | by key; two row writes |
+//! | `report` | 2 | by key; one row write when nothing but its time is new, else two, and a line of history when a condition changed |
+//! | `report`, the last of a deletion | 6 and 2 for each ancestor that goes with it | by key |
 //! | `statuses` | 1 | by key, one row per adapter |
 
 use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::history::ConditionChange;
 use hyperfleet_core::identity::ResourceId;
-use hyperfleet_core::resource::{Resource, ResourceStatus};
 use sqlx::Row;
 use sqlx::types::Json;
 
+use crate::author::{Aggregated, Author, Rules, Stored};
 use crate::database::Store;
+use crate::deletion;
 use crate::error::StoreError;
 use crate::resources::Owner;
-use crate::row::{self, resource_columns, status_columns};
+use crate::stored::{self, ReportTimes, report_columns};
 
-/// How often a report is decided again because something else wrote to its resource in between.
-const ATTEMPTS: u32 = 32;
+/// How often a write is decided again because something else wrote to its resource in between.
+pub(crate) const ATTEMPTS: u32 = 32;
 
 /// What a report's judge wants: an answer for the caller, and what to store before it is given.
 #[derive(Debug)]
 pub struct Decision<T> {
     pub answer: T,
-    /// The adapter's status and the resource's new one; `None` changes nothing.
-    pub store: Option<(AdapterStatus, ResourceStatus)>,
+    pub store: ReportWrite,
 }
 
-/// What a report is judged on: the resource, every stored report on it, and whether it has children.
+/// What a report leaves behind.
 #[derive(Debug)]
-pub struct Reported {
-    pub resource: Resource,
-    pub reports: Vec<AdapterStatus>,
-    pub has_children: bool,
+pub enum ReportWrite {
+    Nothing,
+    /// It says what its adapter said before: only times move, and no watcher is told.
+    Repeated {
+        report: AdapterStatus,
+        aggregated: Aggregated,
+    },
+    /// It says something new.
+    Changed {
+        report: AdapterStatus,
+        aggregated: Aggregated,
+        changes: Vec<ConditionChange>,
+    },
+    /// It was the last that a deletion waited for.
+    Last {
+        report: AdapterStatus,
+    },
 }
 
 impl Store {
@@ -41,24 +56,45 @@ impl Store {
     /// `None` when there is no such resource. `decide` runs again after a lost race, so it must be pure.
     pub async fn report<T, E>(
         &self,
-        kind: Option<&str>,
-        owner: Owner,
-        id: ResourceId,
-        mut decide: impl FnMut(&Reported) -> Result<Decision<T>, E>,
+        (kind, owner, id): (Option<&str>, Owner, ResourceId),
+        author: Author<'_>,
+        rules: &dyn Rules,
+        mut decide: impl FnMut(&Stored) -> Result<Decision<T>, E>,
     ) -> Result<Option<Result<T, E>>, StoreError> {
         for _ in 0..ATTEMPTS {
-            let Some((revision, reported)) = self.reported(kind, owner, id).await? else {
+            let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await? else {
                 return Ok(None);
             };
-            let decision = match decide(&reported) {
+            let decision = match decide(&stored) {
                 Ok(decision) => decision,
                 Err(refused) => return Ok(Some(Err(refused))),
             };
             let settled = match &decision.store {
-                None => true,
-                Some((adapter, status)) => self.store_report(id, revision, adapter, status).await?,
+                ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
+                ReportWrite::Repeated { report, aggregated } => {
+                    self.store_repeated(id, revision, report, aggregated)
+                        .await?
+                }
+                ReportWrite::Changed {
+                    report,
+                    aggregated,
+                    changes,
+                } => {
+                    let new = Changed {
+                        report,
+                        aggregated,
+                        changes,
+                    };
+                    self.store_changed(id, revision, author, new).await?
+                }
+                ReportWrite::Last { report } => {
+                    deletion::finalize(self, &stored, revision, report, author, rules).await?
+                }
             };
             if settled {
+                if !matches!(decision.store, ReportWrite::Repeated { .. }) {
+                    self.changed();
+                }
                 return Ok(Some(Ok(decision.answer)));
             }
         }
@@ -71,76 +107,62 @@ impl Store {
     /// Every report on a resource, in the order of the adapters' names.
     pub async fn statuses(&self, id: ResourceId) -> Result<Vec<AdapterStatus>, StoreError> {
         sqlx::query(concat!(
-            "SELECT ",
-            status_columns!(),
-            " FROM adapter_statuses s WHERE s.resource_id = $1 ORDER BY s.adapter"
+            "SELECT r.report_times, ",
+            report_columns!(),
+            " FROM adapter_statuses s JOIN resources r ON r.id = s.resource_id
+              WHERE s.resource_id = $1 ORDER BY s.adapter"
         ))
         .bind(id.0)
         .fetch_all(&self.pool)
         .await?
         .iter()
-        .map(|found| row::adapter_status(id, found))
+        .map(|found| {
+            let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
+            stored::report(id, found, &times)
+        })
         .collect()
     }
 
-    /// One round trip: the resource joined with its reports, a row for each.
-    async fn reported(
-        &self,
-        kind: Option<&str>,
-        owner: Owner,
-        id: ResourceId,
-    ) -> Result<Option<(i64, Reported)>, StoreError> {
-        let rows = sqlx::query(concat!(
-            "SELECT ",
-            resource_columns!(),
-            ", s.adapter, s.observed_generation, s.conditions, s.data, s.metadata, s.last_report_time,
-               s.created_time AS report_created_time,
-               EXISTS (SELECT 1 FROM resources c WHERE c.owner_id = r.id) AS has_children
-             FROM resources r LEFT JOIN adapter_statuses s ON s.resource_id = r.id
-             WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)
-             ORDER BY s.adapter"
-        ))
-        .bind(id.0)
-        .bind(kind)
-        .bind(match owner {
-            Owner::Any => None,
-            Owner::Is(owner) => Some(owner.0),
-        })
-        .fetch_all(&self.pool)
-        .await?;
-        let Some(first) = rows.first() else {
-            return Ok(None);
-        };
-        let mut reports = Vec::with_capacity(rows.len());
-        for found in &rows {
-            if found.try_get::<Option<&str>, _>("adapter")?.is_some() {
-                let mut report = row::adapter_status(id, found)?;
-                report.created_time = found.try_get("report_created_time")?;
-                reports.push(report);
-            }
-        }
-        Ok(Some((
-            first.try_get("revision")?,
-            Reported {
-                resource: row::resource(first)?,
-                reports,
-                has_children: first.try_get("has_children")?,
-            },
-        )))
-    }
-
-    /// One statement, two row writes; false when the resource is not at `revision` any more.
-    async fn store_report(
+    /// One narrow write that touches no index; false when the resource is not at `revision` any more.
+    async fn store_repeated(
         &self,
         id: ResourceId,
         revision: i64,
-        adapter: &AdapterStatus,
-        status: &ResourceStatus,
+        report: &AdapterStatus,
+        aggregated: &Aggregated,
     ) -> Result<bool, StoreError> {
         let stored = sqlx::query(
+            "UPDATE resources SET status = $3, revision = revision + 1,
+                    report_times = jsonb_set(report_times, ARRAY[$4], $5)
+             WHERE id = $1 AND revision = $2",
+        )
+        .bind(id.0)
+        .bind(revision)
+        .bind(Json(&aggregated.status))
+        .bind(report.adapter.as_str())
+        .bind(Json(report.last_report_time))
+        .execute(&self.pool)
+        .await?;
+        Ok(stored.rows_affected() == 1)
+    }
+
+    /// One statement; false when the resource is not at `revision` any more.
+    async fn store_changed(
+        &self,
+        id: ResourceId,
+        revision: i64,
+        author: Author<'_>,
+        new: Changed<'_>,
+    ) -> Result<bool, StoreError> {
+        let (report, status) = (new.report, &new.aggregated.status);
+        let stored = sqlx::query(
             "WITH resource AS (
-                 UPDATE resources SET status = $3, revision = revision + 1
+                 UPDATE resources SET status = $3, recheck_time = $11, revision = revision + 1,
+                        report_times = report_times - $4, changed_xid = pg_current_xact_id()
                  WHERE id = $1 AND revision = $2 RETURNING id
+             ), line AS (
+                 INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase)
+                 SELECT $12, id, $4, $5, $13, $14 FROM resource WHERE $13 <> '[]'::jsonb
              )
              INSERT INTO adapter_statuses AS s (resource_id, adapter, observed_generation, conditions, data, metadata,
                                                 created_time, last_report_time)
@@ -152,15 +174,26 @@ impl Store {
         .bind(id.0)
         .bind(revision)
         .bind(Json(status))
-        .bind(adapter.adapter.as_str())
-        .bind(adapter.observed_generation.get())
-        .bind(Json(&adapter.conditions))
-        .bind(Json(&adapter.data))
-        .bind(adapter.metadata.as_ref().map(Json))
-        .bind(adapter.created_time)
-        .bind(adapter.last_report_time)
+        .bind(report.adapter.as_str())
+        .bind(report.observed_generation.get())
+        .bind(Json(&report.conditions))
+        .bind(Json(&report.data))
+        .bind(report.metadata.as_ref().map(Json))
+        .bind(report.created_time)
+        .bind(report.last_report_time)
+        .bind(new.aggregated.recheck)
+        .bind(author.at)
+        .bind(Json(new.changes))
+        .bind(status.phase.as_str())
         .execute(&self.pool)
         .await?;
         Ok(stored.rows_affected() == 1)
     }
+}
+
+/// A report that says something new, with what follows from it.
+struct Changed<'a> {
+    report: &'a AdapterStatus,
+    aggregated: &'a Aggregated,
+    changes: &'a [ConditionChange],
 }

@@ -45,6 +45,13 @@ impl TestDatabase {
     }
 }
 
+impl Store {
+    /// For tests that must do what no statement of the store does, such as pausing in the middle of a transaction.
+    pub fn pool_for_tests(&self) -> &sqlx::PgPool {
+        &self.pool
+    }
+}
+
 /// The server of this process, started by whichever test comes first.
 fn server() -> PgConnectOptions {
     static SERVER: OnceLock<PgConnectOptions> = OnceLock::new();

@@ -1,0 +1,135 @@
+//! What happened: to one resource, and in the whole fleet.
+
+use axum::Json;
+use axum::extract::{Extension, Path, State};
+use hyperfleet_core::history::{AuditEntry, HistoryEntry};
+use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::problem::Code;
+use hyperfleet_store::{AuditQuery, HistoryCursor, Owner};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::params::Pairs;
+use crate::scope::{Ids, Scope};
+use crate::state::ApiState;
+
+const DEFAULT_LIMIT: u32 = 100;
+const MAX_LIMIT: u32 = 1000;
+
+/// A page of something that grows at its newest end.
+#[derive(Debug, Serialize)]
+pub(crate) struct Newest<T> {
+    items: Vec<T>,
+    /// Asks for the next, older page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#continue: Option<String>,
+}
+
+/// What happened to one resource, newest first; also when it is gone.
+pub(crate) async fn history(
+    State(state): State<ApiState>,
+    Extension(scope): Extension<Scope>,
+    Path(ids): Path<Ids>,
+    query: Pairs,
+) -> Result<Json<Newest<HistoryEntry>>, Failure> {
+    let limit = limit(&query)?;
+    let from = match query.get("continue") {
+        None => HistoryCursor::NEWEST,
+        Some(text) => cursor(text).ok_or_else(bad_continue)?,
+    };
+    let id = scope.item(&ids)?;
+    let owner = scope.path_owner(&ids)?;
+    let known = state.store.resource(scope.kind_name(), owner, id).await?;
+    if known.is_none() {
+        let missing = scope.missing(&state, owner, id).await;
+        if missing.deletion.is_none() {
+            return Err(missing);
+        }
+    }
+    let (items, next) = state.store.history(id, from, limit).await?;
+    let next = next.map(|next| format!("{}.{}", next.audit, next.status));
+    Ok(Json(Newest {
+        items,
+        r#continue: next,
+    }))
+}
+
+/// Who did what, newest first. Takes `resource_id`, `kind`, `actor`, `action`.
+pub(crate) async fn audit(
+    State(state): State<ApiState>,
+    query: Pairs,
+) -> Result<Json<Newest<AuditEntry>>, Failure> {
+    let limit = limit(&query)?;
+    let before = match query.get("continue") {
+        None => None,
+        Some(text) => Some(text.parse::<i64>().map_err(|_| bad_continue())?),
+    };
+    let resource = match query.get("resource_id") {
+        None => None,
+        Some(text) => Some(ResourceId::parse(text).ok_or_else(|| {
+            Failure::invalid("resource_id", Some("format"), "resource_id must be an id")
+        })?),
+    };
+    let mut items = state
+        .store
+        .audit(&AuditQuery {
+            resource,
+            kind: query.get("kind"),
+            actor: query.get("actor"),
+            action: query.get("action"),
+            before,
+            limit: limit + 1,
+        })
+        .await?;
+    let page = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = items.len() > page;
+    items.truncate(page);
+    let next = items
+        .last()
+        .filter(|_| more)
+        .map(|last| last.id.to_string());
+    Ok(Json(Newest {
+        items,
+        r#continue: next,
+    }))
+}
+
+fn limit(query: &Pairs) -> Result<u32, Failure> {
+    let Some(text) = query.get("limit") else {
+        return Ok(DEFAULT_LIMIT);
+    };
+    match text.parse() {
+        Ok(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
+        _ => Err(Failure::invalid(
+            "limit",
+            Some("format"),
+            format!("limit must be a whole number from 1 to {MAX_LIMIT}"),
+        )),
+    }
+}
+
+fn cursor(text: &str) -> Option<HistoryCursor> {
+    let (audit, status) = text.split_once('.')?;
+    Some(HistoryCursor {
+        audit: audit.parse().ok()?,
+        status: status.parse().ok()?,
+    })
+}
+
+fn bad_continue() -> Failure {
+    Failure::new(
+        Code::BadRequest,
+        "continue is not the token of an earlier page; leave it out to begin with the newest",
+    )
+}
+
+impl Scope {
+    /// The owner in the path, which need not exist any longer.
+    fn path_owner(&self, ids: &[String]) -> Result<Owner, Failure> {
+        let (Some(parent), Some(id)) = (&self.parent, ids.first()) else {
+            return Ok(Owner::Any);
+        };
+        let id = ResourceId::parse(id).ok_or_else(|| Failure::not_found(&parent.kind, id))?;
+        Ok(Owner::Is(id))
+    }
+}

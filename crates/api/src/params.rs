@@ -1,0 +1,45 @@
+//! Query parameters as they come: pairs, of which a handler takes those it knows.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use hyperfleet_core::problem::Code;
+
+use crate::failure::Failure;
+
+/// The decoded query string. Parameters nobody asks for are ignored, as the contract has it.
+#[derive(Debug)]
+pub(crate) struct Pairs(pub(crate) Vec<(String, String)>);
+
+impl Pairs {
+    /// The first value of a parameter, trimmed; nothing when it is absent or blank.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.trim())
+            .filter(|value| !value.is_empty())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Pairs {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        match query {
+            Ok(axum::extract::Query(pairs)) if pairs.iter().any(holds_nul) => Err(Failure::new(
+                Code::BadRequest,
+                "Invalid query string: it holds a NUL character",
+            )),
+            Ok(axum::extract::Query(pairs)) => Ok(Pairs(pairs)),
+            Err(error) => Err(Failure::new(
+                Code::BadRequest,
+                format!("Invalid query string: {error}"),
+            )),
+        }
+    }
+}
+
+fn holds_nul((key, value): &(String, String)) -> bool {
+    key.contains('\0') || value.contains('\0')
+}

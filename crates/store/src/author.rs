@@ -1,0 +1,40 @@
+//! On whose behalf a write is done, and by which rules.
+
+use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::kind::Registry;
+use hyperfleet_core::resource::{Resource, ResourceStatus};
+use hyperfleet_core::time::Time;
+
+/// Who writes, when, and in which request: what history keeps of a write besides the write itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    pub actor: &'a str,
+    pub request_id: &'a str,
+    pub at: Time,
+}
+
+/// A resource with everything a decision about it looks at.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    pub resource: Resource,
+    /// Every stored report on it, in the order of the adapters' names.
+    pub reports: Vec<AdapterStatus>,
+    /// Whether any child exists, itself deleting or not.
+    pub has_children: bool,
+}
+
+/// A resource's status as computed from what is stored.
+#[derive(Debug, Clone)]
+pub struct Aggregated {
+    pub status: ResourceStatus,
+    /// When time alone may change it.
+    pub recheck: Option<Time>,
+}
+
+/// The rules of the domain that a write of several rows applies to each of them.
+pub trait Rules: Sync {
+    fn kinds(&self) -> &Registry;
+
+    /// Pure: called again when a write lost a race.
+    fn aggregate(&self, stored: &Stored, at: Time) -> Aggregated;
+}

@@ -1,0 +1,324 @@
+//! The change feed: what changed since a position, in the order of the transactions, none missed.
+//!
+//! Transactions commit out of order, so "greater than the last number seen" would lose the slow ones. A position is
+//! therefore a snapshot of the database: the transactions it had not seen are those from `next` on and those in
+//! `open`. What changed since is what carries the mark of one of these:
+//!
+//! ```text
+//!   ... 97  98  99  100 │ 101 ...        next = 101, open = [98]: 98 was still running
+//!       ok  ?   ok  ok  │ not yet        changed since: marks = 98, marks >= 101
+//! ```
+//!
+//! One poll is one statement, and so one snapshot: what it finds and the position it ends at belong together. Its
+//! cost follows the number of changes. A transaction that stays open for hours delays nobody but itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::resource::Resource;
+use sqlx::Row;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::database::Store;
+use crate::error::StoreError;
+use crate::row::{self, resource_columns};
+
+/// A place in the feed to resume from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The first transaction that was not known to exist.
+    next: u64,
+    /// Earlier transactions that had not ended.
+    open: Vec<u64>,
+    /// Of the changes of `next` itself, those up to this id are known.
+    after: Option<Uuid>,
+}
+
+/// A text that is no position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not a position of the change feed")]
+pub struct NotAPosition;
+
+/// More running transactions than any PostgreSQL is set up for.
+const MAX_OPEN: usize = 4096;
+
+impl Position {
+    /// Whether a change with this mark is before the position.
+    pub fn covers(&self, change: &Change) -> bool {
+        if change.mark == self.next {
+            return self
+                .after
+                .is_some_and(|after| change.resource.id.0 <= after);
+        }
+        change.mark < self.next && !self.open.contains(&change.mark)
+    }
+
+    /// The position right after one change that was seen from `snapshot`.
+    fn right_after(snapshot: &Position, mark: u64, id: Uuid) -> Position {
+        Position {
+            next: mark,
+            open: snapshot
+                .open
+                .iter()
+                .copied()
+                .filter(|open| *open < mark)
+                .collect(),
+            after: Some(id),
+        }
+    }
+
+    /// Reads `xmin:xmax:xip,xip`.
+    fn from_snapshot(text: &str) -> Option<Position> {
+        let mut parts = text.split(':').skip(1);
+        let next = parts.next()?.parse().ok()?;
+        let open = parts
+            .next()?
+            .split(',')
+            .filter(|number| !number.is_empty())
+            .map(|number| number.parse().ok())
+            .collect::<Option<Vec<u64>>>()?;
+        Some(Position {
+            next,
+            open,
+            after: None,
+        })
+    }
+}
+
+/// `1.<next>.<open>_<open>.<after>`: opaque to callers, safe in a URL and in a header.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}.", self.next)?;
+        for (index, open) in self.open.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "_" };
+            write!(f, "{separator}{open}")?;
+        }
+        f.write_str(".")?;
+        match self.after {
+            Some(after) => write!(f, "{}", after.simple()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Position {
+    type Err = NotAPosition;
+
+    fn from_str(text: &str) -> Result<Position, NotAPosition> {
+        let number = |text: &str| -> Result<u64, NotAPosition> {
+            let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            plain
+                .then(|| text.parse().ok())
+                .flatten()
+                .ok_or(NotAPosition)
+        };
+        let parts: Vec<&str> = text.split('.').collect();
+        let ["1", next, open, after] = parts[..] else {
+            return Err(NotAPosition);
+        };
+        let open = open
+            .split('_')
+            .filter(|number| !number.is_empty())
+            .map(number)
+            .collect::<Result<Vec<u64>, _>>()?;
+        if open.len() > MAX_OPEN {
+            return Err(NotAPosition);
+        }
+        let after = match after {
+            "" => None,
+            after => Some(Uuid::try_parse(after).map_err(|_| NotAPosition)?),
+        };
+        Ok(Position {
+            next: number(next)?,
+            open,
+            after,
+        })
+    }
+}
+
+/// A resource as it is now, or as it was when it went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    pub resource: Resource,
+    /// Whether it is gone.
+    pub deleted: bool,
+    /// Where to resume after it.
+    pub position: Position,
+    mark: u64,
+}
+
+/// What was found between two positions.
+#[derive(Debug, Clone)]
+pub struct Changes {
+    /// In the order of their transactions. A resource that changed several times is there once, as it is now.
+    pub changes: Vec<Change>,
+    /// Where to go on from.
+    pub position: Position,
+    /// Whether there was nothing more when it was looked at.
+    pub complete: bool,
+}
+
+/// Why a position cannot be resumed from.
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    /// Deletions since then are forgotten, or the database is another one.
+    #[error("the position is too old: what was deleted since is no longer known")]
+    Expired,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for FeedError {
+    fn from(error: sqlx::Error) -> FeedError {
+        FeedError::Store(error.into())
+    }
+}
+
+/// The first rows of a table with such a mark, in order: each reads no more of its index than it gives.
+macro_rules! marked {
+    ($table:literal, $deleted:literal, $mark:literal) => {
+        concat!(
+            "(SELECT t.id, t.changed_xid AS mark, ",
+            $deleted,
+            " AS deleted FROM ",
+            $table,
+            " t WHERE t.changed_xid ",
+            $mark,
+            " ORDER BY t.changed_xid, t.id LIMIT $4)"
+        )
+    };
+}
+
+impl Store {
+    /// Where the feed is now.
+    pub async fn position(&self) -> Result<Position, StoreError> {
+        let text: String = sqlx::query_scalar("SELECT pg_current_snapshot()::text")
+            .fetch_one(&self.pool)
+            .await?;
+        snapshot(&text)
+    }
+
+    /// Whether everything since `since` can still be told.
+    pub async fn check_position(&self, since: &Position) -> Result<(), FeedError> {
+        let known: bool = sqlx::query_scalar(
+            "SELECT $1::text::xid8 > (SELECT pruned_xid FROM feed_horizon)
+                AND $1::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot())",
+        )
+        .bind(since.next.to_string())
+        .fetch_one(&self.pool)
+        .await?;
+        if known {
+            Ok(())
+        } else {
+            Err(FeedError::Expired)
+        }
+    }
+
+    /// At most `limit` changes since a position.
+    pub async fn changes(&self, since: &Position, limit: u32) -> Result<Changes, StoreError> {
+        let open: Vec<String> = since.open.iter().map(ToString::to_string).collect();
+        let rows = sqlx::query(concat!(
+            "WITH found AS (",
+            marked!("resources", "false", ">= $1::text::xid8 AND NOT (t.changed_xid = $1::text::xid8 AND t.id <= $3)"),
+            " UNION ALL ",
+            marked!("resources", "false", "= ANY($2::text[]::xid8[])"),
+            " UNION ALL ",
+            marked!("deleted_resources", "true", ">= $1::text::xid8 AND NOT (t.changed_xid = $1::text::xid8 AND t.id <= $3)"),
+            " UNION ALL ",
+            marked!("deleted_resources", "true", "= ANY($2::text[]::xid8[])"),
+            " ORDER BY mark, id LIMIT $4)
+             SELECT pg_current_snapshot()::text AS snapshot, f.mark::text AS mark, f.deleted, d.resource AS gone, ",
+            resource_columns!(),
+            " FROM (VALUES (1)) AS one LEFT JOIN found f ON true
+              LEFT JOIN resources r ON r.id = f.id AND NOT f.deleted
+              LEFT JOIN deleted_resources d ON d.id = f.id AND f.deleted
+              ORDER BY f.mark, f.id"
+        ))
+        .bind(since.next.to_string())
+        .bind(&open)
+        .bind(since.after.unwrap_or(Uuid::nil()))
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await?;
+        let Some(first) = rows.first() else {
+            return Err(unreadable("an empty answer"));
+        };
+        let now = snapshot(first.try_get("snapshot")?)?;
+        let mut changes = Vec::with_capacity(rows.len());
+        for found in &rows {
+            let Some(mark) = found.try_get::<Option<&str>, _>("mark")? else {
+                continue;
+            };
+            let mark: u64 = mark.parse().map_err(|_| unreadable(mark))?;
+            let deleted: bool = found.try_get("deleted")?;
+            let resource = if deleted {
+                let Json(gone): Json<Resource> = found.try_get("gone")?;
+                gone
+            } else {
+                row::resource(found)?
+            };
+            changes.push(Change {
+                position: Position::right_after(&now, mark, resource.id.0),
+                resource,
+                deleted,
+                mark,
+            });
+        }
+        let complete = changes.len() < usize::try_from(limit).unwrap_or(usize::MAX);
+        let position = match changes.last() {
+            Some(last) if !complete => last.position.clone(),
+            _ => now,
+        };
+        Ok(Changes {
+            changes,
+            position,
+            complete,
+        })
+    }
+}
+
+fn snapshot(text: &str) -> Result<Position, StoreError> {
+    Position::from_snapshot(text).ok_or_else(|| unreadable(text))
+}
+
+fn unreadable(what: &str) -> StoreError {
+    StoreError::Unreadable {
+        id: ResourceId(Uuid::nil()).to_string(),
+        what: format!("a snapshot of the database: {what}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_as_it_was_written() {
+        for position in [
+            Position {
+                next: 7,
+                open: Vec::new(),
+                after: None,
+            },
+            Position {
+                next: u64::MAX,
+                open: vec![3, 5],
+                after: Some(Uuid::now_v7()),
+            },
+        ] {
+            assert_eq!(position.to_string().parse(), Ok(position));
+        }
+    }
+
+    #[test]
+    fn what_is_no_position_is_refused() {
+        for text in [
+            "", "7", "1.7", "1.7.", "2.7..", "1.x..", "1.+7..", "1.7.a.", "1.7..zz", "1.7...",
+            "1.7..\0",
+        ] {
+            assert_eq!(text.parse::<Position>(), Err(NotAPosition), "{text}");
+        }
+    }
+}

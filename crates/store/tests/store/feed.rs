@@ -1,0 +1,169 @@
+use std::collections::BTreeMap;
+
+use hyperfleet_core::identity::ResourceId;
+use hyperfleet_store::{FeedError, Position, Wakeup};
+
+use crate::fleet::{Fleet, done};
+
+async fn everything_since(
+    fleet: &Fleet,
+    mut since: Position,
+    page: u32,
+) -> (Vec<(String, bool)>, Position) {
+    let mut seen = Vec::new();
+    loop {
+        let found = fleet.store.changes(&since, page).await.unwrap();
+        seen.extend(
+            found
+                .changes
+                .iter()
+                .map(|change| (change.resource.name.clone(), change.deleted)),
+        );
+        since = found.position;
+        if found.complete {
+            return (seen, since);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_change_is_told_once_in_order_and_deletions_too() {
+    let fleet = Fleet::new().await;
+    let start = fleet.store.position().await.unwrap();
+    let one = fleet.create("Cluster", "one").await;
+    let two = fleet.create("Channel", "two").await;
+    fleet.report(one.id, &done("a")).await.unwrap();
+    fleet.delete(&two).await.unwrap();
+    let (seen, end) = everything_since(&fleet, start.clone(), 100).await;
+    assert_eq!(seen, [("one".to_owned(), false), ("two".to_owned(), true)]);
+    let (nothing, _) = everything_since(&fleet, end, 100).await;
+    assert_eq!(nothing, []);
+    let (by_one, _) = everything_since(&fleet, start, 1).await;
+    assert_eq!(by_one, seen, "pages of one see the same");
+}
+
+#[tokio::test]
+async fn many_rows_of_one_transaction_are_paged_through() {
+    let fleet = Fleet::new().await;
+    let cluster = fleet.create("Cluster", "parent").await;
+    for index in 0..7 {
+        fleet
+            .create_child("NodePool", &format!("pool-{index}"), &cluster)
+            .await;
+    }
+    let start = fleet.store.position().await.unwrap();
+    fleet.delete(&cluster).await.unwrap();
+    let (mut seen, _) = everything_since(&fleet, start, 3).await;
+    seen.sort();
+    assert_eq!(seen.len(), 8);
+    seen.dedup();
+    assert_eq!(seen.len(), 8, "none twice");
+}
+
+#[tokio::test]
+async fn a_transaction_that_commits_late_is_not_missed() {
+    let fleet = Fleet::new().await;
+    let slow = fleet.create("Cluster", "slow").await;
+    let quick = fleet.create("Cluster", "quick").await;
+    let start = fleet.store.position().await.unwrap();
+
+    let mut paused = fleet.store.pool_for_tests().begin().await.unwrap();
+    sqlx::query("UPDATE resources SET labels = '{\"late\": \"yes\"}', revision = revision + 1, changed_xid = pg_current_xact_id() WHERE id = $1")
+        .bind(slow.id.0)
+        .execute(&mut *paused)
+        .await
+        .unwrap();
+    fleet.label(quick.id, "quick", "yes").await;
+
+    let (seen, position) = everything_since(&fleet, start, 10).await;
+    assert_eq!(
+        seen,
+        [("quick".to_owned(), false)],
+        "the later one is not held up"
+    );
+    let text = position.to_string();
+    let (nothing, position) = everything_since(&fleet, text.parse().unwrap(), 10).await;
+    assert_eq!(nothing, []);
+    paused.commit().await.unwrap();
+    let (seen, position) = everything_since(&fleet, position, 10).await;
+    assert_eq!(
+        seen,
+        [("slow".to_owned(), false)],
+        "the earlier number commits later"
+    );
+    assert_eq!(everything_since(&fleet, position, 10).await.0, []);
+}
+
+#[tokio::test]
+async fn a_reader_that_resumes_at_any_event_ends_with_the_same_fleet() {
+    let fleet = Fleet::new().await;
+    let start = fleet.store.position().await.unwrap();
+    let mut made = Vec::new();
+    for index in 0..6 {
+        made.push(fleet.create("Channel", &format!("c-{index}")).await);
+    }
+    fleet.delete(&made[2]).await.unwrap();
+    fleet.label(made[4].id, "x", "y").await;
+    let all = fleet.store.changes(&start, 100).await.unwrap();
+    for cut in 0..all.changes.len() {
+        let mut known: BTreeMap<ResourceId, bool> = BTreeMap::new();
+        for change in &all.changes[..=cut] {
+            known.insert(change.resource.id, change.deleted);
+        }
+        let rest = fleet
+            .store
+            .changes(&all.changes[cut].position, 100)
+            .await
+            .unwrap();
+        assert_eq!(
+            rest.changes.len(),
+            all.changes.len() - cut - 1,
+            "nothing again, nothing missed"
+        );
+        for change in rest.changes {
+            assert!(!all.changes[cut].position.covers(&change));
+            known.insert(change.resource.id, change.deleted);
+        }
+        assert_eq!(known.len(), 6);
+        assert_eq!(known.values().filter(|deleted| **deleted).count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_position_of_another_database_or_before_what_is_forgotten_has_expired() {
+    let fleet = Fleet::new().await;
+    let here = fleet.store.position().await.unwrap();
+    fleet.store.check_position(&here).await.unwrap();
+    let far: Position = "1.99999999999..".parse().unwrap();
+    assert!(matches!(
+        fleet.store.check_position(&far).await,
+        Err(FeedError::Expired)
+    ));
+    let gone = fleet.create("Channel", "gone").await;
+    fleet.delete(&gone).await.unwrap();
+    let retention = hyperfleet_store::Retention {
+        history: chrono::TimeDelta::zero(),
+        deletions: chrono::TimeDelta::zero(),
+        idempotency: chrono::TimeDelta::zero(),
+    };
+    let later = chrono::Utc::now() + chrono::TimeDelta::minutes(1);
+    let forgotten = fleet.store.forget(&retention, later).await.unwrap();
+    assert_eq!((forgotten.deletions, forgotten.audit), (1, 2));
+    assert!(matches!(
+        fleet.store.check_position(&here).await,
+        Err(FeedError::Expired)
+    ));
+    let now = fleet.store.position().await.unwrap();
+    fleet.store.check_position(&now).await.unwrap();
+}
+
+#[tokio::test]
+async fn writes_wake_the_reader_of_this_process_and_announcements_those_of_others() {
+    let fleet = Fleet::new().await;
+    let mut wakeups = fleet.store.wakeups();
+    assert_eq!(wakeups.next().await, Wakeup::Timeout);
+    fleet.create("Channel", "news").await;
+    assert_eq!(wakeups.next().await, Wakeup::Own);
+    fleet.store.announce().await.unwrap();
+    assert_eq!(wakeups.next().await, Wakeup::Others);
+}

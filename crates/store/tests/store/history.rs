@@ -1,0 +1,80 @@
+use hyperfleet_core::history::HistoryEntry;
+use hyperfleet_store::{AuditQuery, HistoryCursor};
+
+use crate::fleet::{Fleet, done, finalized, report};
+
+fn word(entry: &HistoryEntry) -> String {
+    match entry {
+        HistoryEntry::Audit(line) => line.action.clone(),
+        HistoryEntry::Status(line) => format!("{}:{}", line.adapter, line.phase),
+    }
+}
+
+#[tokio::test]
+async fn history_tells_everything_newest_first_and_outlives_the_resource() {
+    let fleet = Fleet::new().await;
+    let cluster = fleet.create("Cluster", "told").await;
+    for name in ["a", "b"] {
+        fleet.report(cluster.id, &done(name)).await.unwrap();
+    }
+    fleet.label(cluster.id, "x", "y").await;
+    fleet.delete(&cluster).await.unwrap();
+    fleet
+        .report(cluster.id, &report("a", 3, &[("Available", "False")]))
+        .await
+        .unwrap();
+    for name in ["a", "b"] {
+        fleet.report(cluster.id, &finalized(name, 3)).await.unwrap();
+    }
+    assert_eq!(fleet.read(cluster.id).await, None);
+
+    let mut words = Vec::new();
+    let mut from = HistoryCursor::NEWEST;
+    loop {
+        let (page, next) = fleet.store.history(cluster.id, from, 3).await.unwrap();
+        words.extend(page.iter().map(word));
+        match next {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    assert_eq!(
+        words,
+        [
+            "remove",
+            "b:Terminating",
+            "a:Terminating",
+            "a:Terminating",
+            "delete",
+            "patch",
+            "b:Ready",
+            "a:Provisioning",
+            "create",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_audit_log_answers_who_did_what() {
+    let fleet = Fleet::new().await;
+    let one = fleet.create("Channel", "one").await;
+    fleet.create("Cluster", "two").await;
+    fleet.delete(&one).await.unwrap();
+    let lines = fleet
+        .store
+        .audit(&AuditQuery {
+            kind: Some("Channel"),
+            actor: Some("me"),
+            limit: 10,
+            ..AuditQuery::default()
+        })
+        .await
+        .unwrap();
+    let actions: Vec<&str> = lines.iter().map(|line| line.action.as_str()).collect();
+    assert_eq!(actions, ["remove", "create"]);
+    assert_eq!(lines[0].request_id, "request-1");
+    assert_eq!(
+        lines[1].detail.as_ref().unwrap()["spec"]["region"],
+        "us-east"
+    );
+}
