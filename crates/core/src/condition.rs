@@ -17,6 +17,12 @@ pub enum ConditionStatus {
 }
 
 impl ConditionStatus {
+    pub const ALL: [ConditionStatus; 3] = [
+        ConditionStatus::True,
+        ConditionStatus::False,
+        ConditionStatus::Unknown,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             ConditionStatus::True => "True",

@@ -15,6 +15,7 @@
 
 pub mod adapter_status;
 pub mod aggregation;
+pub mod column;
 pub mod condition;
 pub mod deletion;
 pub mod due;
@@ -29,4 +30,5 @@ pub mod phase;
 pub mod problem;
 pub mod report;
 pub mod resource;
+pub mod search;
 pub mod time;
