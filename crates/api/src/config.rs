@@ -1,5 +1,7 @@
 //! The configuration of `hyperfleet api serve`.
 
+use std::path::PathBuf;
+
 use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::health::HealthConfig;
 use hyperfleet_runtime::log::LogConfig;
@@ -46,6 +48,9 @@ pub struct ServerConfig {
     pub host: String,
     /// Port to listen on.
     pub port: u16,
+    /// An OpenAPI 3 document whose `components.schemas` kinds name with `spec_schema_name`. A relative path starts at
+    /// the configuration file.
+    pub openapi_schema_path: Option<PathBuf>,
 }
 
 impl Default for ServerConfig {
@@ -53,6 +58,7 @@ impl Default for ServerConfig {
         ServerConfig {
             host: "localhost".to_owned(),
             port: 8000,
+            openapi_schema_path: None,
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::etag::tagged;
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
-use crate::{references, wanted};
+use crate::{references, schema, wanted};
 
 /// The header that makes a create safe to repeat.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -50,6 +50,7 @@ pub(crate) async fn create(
         }
         Some(spec) => wanted::spec(spec)?,
     };
+    schema::check(&state, &kind, &spec)?;
     let labels = match body.get("labels") {
         None | Some(Value::Null) => BTreeMap::new(),
         Some(labels) => wanted::labels(labels)?,

@@ -17,7 +17,7 @@ use crate::etag::{IfMatch, tagged};
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
-use crate::{references, wanted};
+use crate::{references, schema, wanted};
 
 pub(crate) async fn patch(
     State(state): State<ApiState>,
@@ -87,6 +87,9 @@ async fn read(
     fields: &Map<String, Value>,
 ) -> Result<Patch, Failure> {
     let spec = fields.get("spec").map(wanted::spec).transpose()?;
+    if let Some(spec) = &spec {
+        schema::check(state, kind, spec)?;
+    }
     let labels = fields.get("labels").map(wanted::labels).transpose()?;
     let references = match fields.get("references") {
         None => None,

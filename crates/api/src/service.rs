@@ -1,9 +1,7 @@
 //! The API as a component of a process.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use hyperfleet_core::kind::{Kind, Registry, RegistryError};
 use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::http::{self, BindError, ServeOptions};
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
@@ -12,6 +10,7 @@ use hyperfleet_store::Store;
 use tokio::net::TcpListener;
 
 use crate::config::ServerConfig;
+use crate::entities::Entities;
 use crate::metrics::HttpMetrics;
 use crate::routes::router;
 use crate::state::ApiState;
@@ -19,19 +18,12 @@ use crate::state::ApiState;
 /// Why the API cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("the kinds under `entities` do not fit together:\n{}", lines(.0))]
-    Kinds(Vec<RegistryError>),
     #[error(transparent)]
     Bind(#[from] BindError),
     #[error(transparent)]
     Metrics(#[from] MetricsError),
     #[error("cannot tell the address the API listens on: {0}")]
     Address(#[source] std::io::Error),
-}
-
-fn lines(errors: &[RegistryError]) -> String {
-    let lines: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
-    lines.join("\n")
 }
 
 /// An API that has its port and is ready to serve.
@@ -44,16 +36,15 @@ pub struct Api {
 }
 
 impl Api {
-    /// Checks the kinds and takes the port. Registers `database` as a readiness check.
+    /// Takes the port. Registers `database` as a readiness check.
     pub async fn bind(
         server: &ServerConfig,
-        kinds: Vec<Kind>,
+        entities: Entities,
         store: Store,
         version: &'static str,
         metrics: &Metrics,
         health: &Health,
     ) -> Result<Api, StartError> {
-        let kinds = Arc::new(Registry::new(kinds).map_err(StartError::Kinds)?);
         let metrics = HttpMetrics::register(metrics)?;
         let listener = http::bind(&server.host, server.port, "server").await?;
         let address = listener.local_addr().map_err(StartError::Address)?;
@@ -67,7 +58,8 @@ impl Api {
             address,
             state: ApiState {
                 store,
-                kinds,
+                kinds: entities.kinds,
+                schemas: entities.schemas,
                 version,
             },
             metrics,

@@ -6,11 +6,15 @@ use hyperfleet_core::kind::Registry;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::Store;
 
+use crate::schema::SpecSchemas;
+
 /// Shared by all requests; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ApiState {
     pub store: Store,
     pub kinds: Arc<Registry>,
+    /// What specs must look like.
+    pub schemas: Arc<SpecSchemas>,
     /// Told by the metadata route.
     pub version: &'static str,
 }

@@ -8,5 +8,7 @@ mod caller;
 mod failures;
 #[path = "api/resources.rs"]
 mod resources;
+#[path = "api/schemas.rs"]
+mod schemas;
 #[path = "api/statuses.rs"]
 mod statuses;

@@ -2,10 +2,14 @@
 
 mod registry;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-pub use registry::{Registry, RegistryError};
+pub use registry::{Mistake, Registry, RegistryError};
 
 use crate::identity::AdapterName;
 
@@ -41,12 +45,25 @@ pub struct Kind {
     /// Shortest name, in characters.
     #[serde(default = "one")]
     pub name_min_len: usize,
-    /// Longest name, in characters.
+    /// Longest name, in characters; 0 means 100.
     #[serde(default = "hundred")]
     pub name_max_len: usize,
     /// What resources of this kind may point at without owning it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceRule>,
+    /// The schema of `spec` under `components.schemas` of the document that `server.openapi_schema_path` names.
+    /// With `spec_schema` or `spec_schema_file` it is only what messages call the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_schema_name: Option<String>,
+    /// Whether the API refuses to start without a schema for `spec`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub require_spec_schema: bool,
+    /// The schema of `spec`, written here: JSON Schema 2020-12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_schema: Option<Arc<Map<String, Value>>>,
+    /// A file with the schema of `spec` as YAML or JSON. A relative path starts at the configuration file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_schema_file: Option<PathBuf>,
 }
 
 /// One type of reference from resources of a kind.
@@ -93,6 +110,11 @@ pub enum OnTargetDelete {
     Delete,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 fn one() -> usize {
     1
 }
@@ -102,30 +124,48 @@ fn hundred() -> usize {
 }
 
 impl Kind {
+    /// A kind without parent, adapters, references and schema, with names of 1 to 100 characters.
+    pub fn new(kind: impl Into<String>, plural: impl Into<String>) -> Kind {
+        Kind {
+            kind: kind.into(),
+            plural: plural.into(),
+            parent_kind: None,
+            on_parent_delete: None,
+            required_adapters: Vec::new(),
+            name_min_len: one(),
+            name_max_len: hundred(),
+            references: Vec::new(),
+            spec_schema_name: None,
+            require_spec_schema: false,
+            spec_schema: None,
+            spec_schema_file: None,
+        }
+    }
+
     /// The kinds every fleet has: clusters, and the node pools that belong to them.
     pub fn defaults() -> Vec<Kind> {
         vec![
             Kind {
-                kind: "Cluster".to_owned(),
-                plural: "clusters".to_owned(),
-                parent_kind: None,
-                on_parent_delete: None,
-                required_adapters: Vec::new(),
                 name_min_len: 3,
                 name_max_len: 53,
-                references: Vec::new(),
+                ..Kind::new("Cluster", "clusters")
             },
             Kind {
-                kind: "NodePool".to_owned(),
-                plural: "nodepools".to_owned(),
                 parent_kind: Some("Cluster".to_owned()),
                 on_parent_delete: Some(OnParentDelete::Cascade),
-                required_adapters: Vec::new(),
                 name_min_len: 3,
                 name_max_len: 15,
-                references: Vec::new(),
+                ..Kind::new("NodePool", "nodepools")
             },
         ]
+    }
+
+    /// The most characters a name may have.
+    pub fn longest_name(&self) -> usize {
+        match self.name_max_len {
+            0 => hundred(),
+            most => most,
+        }
     }
 
     /// What is wrong with a name for a resource of this kind, if anything: the rule and the sentence.
@@ -140,8 +180,8 @@ impl Kind {
                 format!("name must be at least {least} characters"),
             ));
         }
-        if name.len() > self.name_max_len {
-            let most = self.name_max_len;
+        let most = self.longest_name();
+        if name.len() > most {
             return Some((
                 "max_length",
                 format!("name must be at most {most} characters"),

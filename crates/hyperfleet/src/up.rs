@@ -11,7 +11,7 @@ mod demo;
 mod kubernetes;
 
 use anyhow::{Result, anyhow};
-use hyperfleet_api::{Api, DatabaseConfig, PoolConfig, ServerConfig, StartError};
+use hyperfleet_api::{Api, DatabaseConfig, Entities, PoolConfig, ServerConfig, StartError};
 use hyperfleet_broker::{Broker, BrokerConfig};
 use hyperfleet_client::{Client, ClientConfig};
 use hyperfleet_core::kind::Kind;
@@ -132,7 +132,7 @@ async fn components(
     let store = database.store.clone();
     let api = Api::bind(
         &server,
-        kinds.clone(),
+        Entities::new(kinds.clone())?,
         store,
         VERSION,
         &metrics,

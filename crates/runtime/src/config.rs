@@ -78,7 +78,7 @@ impl std::fmt::Display for Origin {
 }
 
 /// A configuration and where its values came from.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Loaded<T> {
     /// The effective configuration.
     pub value: T,
@@ -86,8 +86,20 @@ pub struct Loaded<T> {
     pub file: Option<PathBuf>,
     /// Origin of every value that was given, by dotted key. What is not here is the default.
     pub origins: BTreeMap<String, Origin>,
+    /// What was given, with its places: for checks that no type can express. Defaults are not in it.
+    pub tree: Node,
     /// Things to tell the user once logging works.
     pub warnings: Vec<String>,
+}
+
+/// Without the tree: it holds secrets as they were written.
+impl<T: std::fmt::Debug> std::fmt::Debug for Loaded<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loaded")
+            .field("value", &self.value)
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<T: Serialize> Loaded<T> {
@@ -250,6 +262,7 @@ impl Loader {
             value,
             file: path.map(|named| named.path),
             origins,
+            tree,
             warnings: environment::misspelt(&self.environment, &self.aliases, &leaves, known_files),
         })
     }

@@ -135,6 +135,25 @@ impl Node {
         path.into_iter().try_fold(self, |node, key| node.get(key))
     }
 
+    /// The node at a JSON pointer, or the last one on the way to it: where a mistake at that place can be corrected.
+    pub fn nearest(&self, pointer: &str) -> &Node {
+        let mut node = self;
+        for step in pointer.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let next = match &node.value {
+                Value::Sequence(items) => {
+                    step.parse().ok().and_then(|index: usize| items.get(index))
+                }
+                _ => node.get(&step),
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node
+    }
+
     /// The text, if this is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {

@@ -1,12 +1,10 @@
 //! A caller of an API of its own.
 
-use std::sync::Arc;
-
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
-use hyperfleet_api::{ApiState, HttpMetrics, router};
+use hyperfleet_api::{ApiState, Entities, HttpMetrics, router};
 use hyperfleet_core::identity::AdapterName;
-use hyperfleet_core::kind::{Kind, Registry};
+use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
 use hyperfleet_store::testing::TestDatabase;
 use serde_json::{Value, json};
@@ -29,15 +27,22 @@ impl Caller {
         kinds[0].required_adapters = ["validation", "dns"]
             .map(|name| AdapterName::try_from(name).unwrap())
             .to_vec();
+        Caller::with(kinds).await
+    }
+
+    /// An API with kinds of one's own.
+    pub(crate) async fn with(kinds: Vec<Kind>) -> Caller {
         let registry = MetricsRegistry::new(Build {
             version: "test".into(),
             commit: String::new(),
         })
         .unwrap();
         let metrics = HttpMetrics::register(&registry.component("api", "api").unwrap()).unwrap();
+        let entities = Entities::new(kinds).unwrap();
         let state = ApiState {
             store: TestDatabase::new().await.store,
-            kinds: Arc::new(Registry::new(kinds).unwrap()),
+            kinds: entities.kinds,
+            schemas: entities.schemas,
             version: "test",
         };
         Caller {

@@ -1,7 +1,7 @@
 //! `hyperfleet api serve` and `hyperfleet api migrate`.
 
 use anyhow::{Result, bail};
-use hyperfleet_api::{Api, ApiConfig};
+use hyperfleet_api::{Api, ApiConfig, Entities};
 use hyperfleet_runtime::config::{Loaded, Loader};
 
 use crate::build::VERSION;
@@ -36,6 +36,7 @@ pub(crate) fn loader(file: Option<std::path::PathBuf>) -> Loader {
 
 pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
     let loaded = load(&args.api)?;
+    let entities = Entities::load(&loaded)?;
     let config = loaded.value;
     let mut host = Host::start(
         "api",
@@ -46,8 +47,9 @@ pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
     )
     .await?;
     host.warn(&loaded.warnings);
+    host.warn(&entities.warnings);
     let database = Database::open(&config.database, &args.api.data_dir).await?;
-    let outcome = run(&mut host, config, &database, args.migrate).await;
+    let outcome = run(&mut host, &config, entities, &database, args.migrate).await;
     let outcome = match outcome {
         Ok(()) => host.run().await,
         Err(error) => Err(error),
@@ -56,7 +58,13 @@ pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
     outcome
 }
 
-async fn run(host: &mut Host, config: ApiConfig, database: &Database, migrate: bool) -> Result<()> {
+async fn run(
+    host: &mut Host,
+    config: &ApiConfig,
+    entities: Entities,
+    database: &Database,
+    migrate: bool,
+) -> Result<()> {
     if migrate {
         database.store.migrate().await?;
     }
@@ -71,7 +79,7 @@ async fn run(host: &mut Host, config: ApiConfig, database: &Database, migrate: b
     let metrics = host.metrics.component("api", "api")?;
     let api = Api::bind(
         &config.server,
-        config.entities,
+        entities,
         database.store.clone(),
         VERSION,
         &metrics,

@@ -140,7 +140,7 @@ fn kinds_that_do_not_fit_together() {
             .arg(&file),
     );
     assert!(
-        text.contains("kind `A` names the parent kind `B`"),
+        text.contains("api.yaml:2:38: error: kind `A` names the parent kind `B`"),
         "{text}"
     );
     assert_eq!(processes_of(&data), Vec::<String>::new());

@@ -1,0 +1,93 @@
+//! The configured kinds with their schemas, checked as a whole.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyperfleet_core::kind::{Kind, Registry};
+use hyperfleet_runtime::config::Loaded;
+use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, suggest, yaml};
+
+use crate::config::ApiConfig;
+use crate::schema::{Sources, SpecSchemas};
+
+/// What an API serves.
+#[derive(Debug, Clone)]
+pub struct Entities {
+    pub kinds: Arc<Registry>,
+    pub schemas: Arc<SpecSchemas>,
+    /// What can be served but was hardly meant.
+    pub warnings: Vec<String>,
+}
+
+impl Entities {
+    /// The kinds of a configuration. Every mistake is told at once, at its place in the file.
+    pub fn load(loaded: &Loaded<ApiConfig>) -> Result<Entities, Diagnostics> {
+        let kinds = loaded.value.entities.clone();
+        let openapi = loaded.tree.find(["server", "openapi_schema_path"]);
+        let directory = loaded.file.as_deref().and_then(Path::parent);
+        match loaded.tree.get("entities") {
+            Some(written) if !written.is_null() => build(kinds, written, openapi, directory),
+            _ => build(kinds.clone(), &as_written(&kinds)?, openapi, directory),
+        }
+    }
+
+    /// Kinds that no file holds. Paths of schemas start at the working directory.
+    pub fn new(kinds: Vec<Kind>) -> Result<Entities, Diagnostics> {
+        build(kinds.clone(), &as_written(&kinds)?, None, None)
+    }
+}
+
+/// A text that could have been the configuration, so that mistakes have a place.
+fn as_written(kinds: &[Kind]) -> Result<Node, Diagnostics> {
+    let text = serde_json::to_string_pretty(kinds).unwrap_or_default();
+    yaml::parse(&SourceFile::new("entities", text))
+}
+
+fn build(
+    kinds: Vec<Kind>,
+    written: &Node,
+    openapi: Option<&Node>,
+    directory: Option<&Path>,
+) -> Result<Entities, Diagnostics> {
+    let mut diagnostics = Vec::new();
+    let sources = Sources::new(
+        directory.unwrap_or(Path::new("")).to_owned(),
+        openapi,
+        &mut diagnostics,
+    );
+    let mut schemas = SpecSchemas::default();
+    for (index, kind) in kinds.iter().enumerate() {
+        let found = sources.schema(kind, written.nearest(&format!("/{index}")));
+        diagnostics.extend(found.diagnostics);
+        if let Some(schema) = found.schema {
+            schemas.insert(kind.kind.clone(), schema);
+        }
+    }
+    let names: Vec<String> = kinds.iter().map(|kind| kind.kind.clone()).collect();
+    let registry = match Registry::new(kinds) {
+        Ok(registry) => Some(registry),
+        Err(errors) => {
+            diagnostics.extend(errors.into_iter().map(|error| {
+                let mut found = written.nearest(&error.pointer).error(error.to_string());
+                let unknown = error.mistake.unknown_kind();
+                found.help =
+                    unknown.and_then(|name| suggest::help(name, names.iter().map(String::as_str)));
+                found
+            }));
+            None
+        }
+    };
+    let (warnings, errors): (Vec<Diagnostic>, Vec<Diagnostic>) = diagnostics
+        .into_iter()
+        .partition(|found| found.severity == Severity::Warning);
+    let registry = Diagnostics::check(errors, registry)?;
+    let kinds = registry.ok_or_else(|| written.error("the kinds do not fit together"))?;
+    Ok(Entities {
+        kinds: Arc::new(kinds),
+        schemas: Arc::new(schemas),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;
