@@ -222,5 +222,8 @@ pub(crate) fn problem(status: StatusCode, body: &[u8]) -> Option<Problem> {
             .flatten()
             .filter_map(|error| serde_json::from_value::<FieldError>(error.clone()).ok())
             .collect(),
+        deletion: object
+            .get("deletion")
+            .and_then(|record| serde_json::from_value(record.clone()).ok()),
     })
 }

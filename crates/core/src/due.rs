@@ -37,7 +37,9 @@ pub struct View {
     pub generation: Generation,
     pub deleting: bool,
     pub ready: bool,
-    /// Whether any required adapter has reported since the resource last changed.
+    /// When the resource last changed. Also moves when the last child of a resource that is being deleted goes.
+    pub updated_time: Time,
+    /// Whether any required adapter has reported since then.
     pub reported: bool,
     pub last_updated_time: Time,
 }
@@ -58,6 +60,7 @@ impl View {
             generation: resource.generation,
             deleting: resource.is_deleting(),
             ready,
+            updated_time: resource.updated_time,
             reported: last_updated_time > resource.updated_time,
             last_updated_time,
         }
@@ -70,6 +73,25 @@ pub struct Published {
     pub at: Time,
     pub generation: Generation,
     pub deleting: bool,
+    pub updated_time: Time,
+}
+
+impl Published {
+    /// An event sent now for what is seen.
+    pub fn now(view: &View, at: Time) -> Published {
+        Published {
+            at,
+            generation: view.generation,
+            deleting: view.deleting,
+            updated_time: view.updated_time,
+        }
+    }
+
+    /// Whether the resource is what it was when the event was sent, apart from what was reported.
+    fn saw(&self, view: &View) -> bool {
+        (self.generation, self.deleting, self.updated_time)
+            == (view.generation, view.deleting, view.updated_time)
+    }
 }
 
 /// Why an event is sent.
@@ -144,7 +166,7 @@ pub fn due(view: &View, published: Option<&Published>, backoff: Backoff) -> Due 
     };
     match published {
         None => base,
-        Some(last) if last.generation != view.generation || last.deleting != view.deleting => Due {
+        Some(last) if !last.saw(view) => Due {
             at: last.at,
             reason: unseen(view.generation),
         },
@@ -178,17 +200,14 @@ mod tests {
             generation: Generation::FIRST,
             deleting: false,
             ready: false,
+            updated_time: at(-5),
             reported: true,
             last_updated_time: at(0),
         }
     }
 
     fn published(seconds: i64) -> Published {
-        Published {
-            at: at(seconds),
-            generation: Generation::FIRST,
-            deleting: false,
-        }
+        Published::now(&view(), at(seconds))
     }
 
     #[test]
@@ -277,6 +296,11 @@ mod tests {
             ..view()
         };
         assert!(due(&deleted, Some(&published(4)), Backoff::default()).is_due(at(4)));
+        let childless = View {
+            updated_time: at(3),
+            ..view()
+        };
+        assert!(due(&childless, Some(&published(2)), Backoff::default()).is_due(at(3)));
     }
 
     #[test]

@@ -208,11 +208,7 @@ impl Engine {
         entry.stage = Stage::InFlight;
         let sent = Sent {
             key,
-            published: Published {
-                at: now,
-                generation: entry.view.generation,
-                deleting: entry.view.deleting,
-            },
+            published: Published::now(&entry.view, now),
             digest: entry.digest,
             reason,
             due,

@@ -30,6 +30,7 @@ pub fn view(resource: &RemoteResource) -> View {
         generation: Generation::try_from(resource.generation).unwrap_or(Generation::FIRST),
         deleting: resource.is_deleting(),
         ready,
+        updated_time: changed.unwrap_or(Time::UNIX_EPOCH),
         reported: match (last_updated_time, changed) {
             (Some(updated), Some(changed)) => updated > changed,
             (Some(_), None) => true,

@@ -215,17 +215,14 @@ fn view() -> View {
         generation: Generation::FIRST,
         deleting: false,
         ready: false,
+        updated_time: now() - TimeDelta::seconds(100),
         reported: true,
         last_updated_time: now(),
     }
 }
 
 fn published(seconds_ago: i64) -> Published {
-    Published {
-        at: now() - TimeDelta::seconds(seconds_ago),
-        generation: Generation::FIRST,
-        deleting: false,
-    }
+    Published::now(&view(), now() - TimeDelta::seconds(seconds_ago))
 }
 
 fn decide(decision: &Decision, published: Option<Published>, changed: bool) -> Next {

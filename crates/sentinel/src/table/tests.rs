@@ -16,6 +16,7 @@ fn seen(pass: u32) -> Seen {
             generation: Generation::FIRST,
             deleting: false,
             ready: false,
+            updated_time: at(0),
             reported: false,
             last_updated_time: at(0),
         },
