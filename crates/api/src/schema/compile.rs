@@ -110,10 +110,7 @@ fn mistakes(document: &Value) -> Vec<Remark> {
     let foreign = document.get("$schema").and_then(Value::as_str);
     if foreign.is_none_or(|uri| uri.contains("2020-12")) {
         let errors = draft202012::meta::validator();
-        for error in errors.iter_errors(document) {
-            let message = errors::sentence(&error, |_| "this".to_owned());
-            found.push(Remark::new(error.instance_path().as_str(), message));
-        }
+        found.extend(errors.iter_errors(document).map(|error| from_meta(&error)));
     }
     let schemas = subschema::all(document);
     let has_ids = schemas
@@ -139,6 +136,20 @@ fn mistakes(document: &Value) -> Vec<Remark> {
     }
     found.truncate(errors::MAX);
     found
+}
+
+fn from_meta(error: &jsonschema::ValidationError<'_>) -> Remark {
+    let place = error.instance_path().as_str();
+    match error.instance().as_str() {
+        Some(word) if place.ends_with("/type") => {
+            let types = "array boolean integer null number object string".split(' ');
+            Remark {
+                help: suggest::help(word, types),
+                ..Remark::new(place, format!("`{word}` is not a type"))
+            }
+        }
+        _ => Remark::new(place, errors::sentence(error, |_| "this".to_owned())),
+    }
 }
 
 fn reference_mistake(document: &Value, target: &str, has_ids: bool) -> Option<Remark> {
