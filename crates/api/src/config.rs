@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct ApiConfig {
     pub server: ServerConfig,
     pub database: DatabaseConfig,
+    pub history: HistoryConfig,
     pub logging: LogConfig,
     pub tracing: TracingConfig,
     pub metrics: MetricsConfig,
@@ -31,6 +32,7 @@ impl Default for ApiConfig {
         ApiConfig {
             server: ServerConfig::default(),
             database: DatabaseConfig::default(),
+            history: HistoryConfig::default(),
             logging: LogConfig::default(),
             tracing: TracingConfig::default(),
             metrics: MetricsConfig::default(),
@@ -59,6 +61,26 @@ impl Default for ServerConfig {
             host: "localhost".to_owned(),
             port: 8000,
             openapi_schema_path: None,
+        }
+    }
+}
+
+/// How long what happened is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HistoryConfig {
+    /// Audit log and status history, also of resources that are gone.
+    pub retention: GoDuration,
+    /// Records of deleted resources. The sweeper removes nothing without one, and a watch cannot resume from before
+    /// the oldest.
+    pub deletion_retention: GoDuration,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        HistoryConfig {
+            retention: GoDuration::from_secs(90 * 24 * 3600),
+            deletion_retention: GoDuration::from_secs(365 * 24 * 3600),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::metrics::HttpMetrics;
 use crate::scope::Scope;
 use crate::state::ApiState;
-use crate::{create, delete, history, list, metadata, observe, patch, read, statuses};
+use crate::{create, delete, history, metadata, observe, patch, read, statuses, watch};
 
 /// The whole API as one service.
 pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
@@ -58,7 +58,10 @@ fn nested_path(parent: &Kind, kind: &Kind) -> String {
 /// The routes of one scope. A path with one trailing slash means the path without it.
 fn mount(router: Router<ApiState>, path: &str, scope: &Scope) -> Router<ApiState> {
     let routes: [(String, MethodRouter<ApiState>); 5] = [
-        (path.to_owned(), get(list::list).post(create::create)),
+        (
+            path.to_owned(),
+            get(watch::list_or_watch).post(create::create),
+        ),
         (
             format!("{path}/{{id}}"),
             get(read::read).patch(patch::patch).delete(delete::delete),

@@ -1,6 +1,7 @@
 //! The API as a component of a process.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::http::{self, BindError, ServeOptions};
@@ -9,11 +10,13 @@ use hyperfleet_runtime::shutdown::Shutdown;
 use hyperfleet_store::Store;
 use tokio::net::TcpListener;
 
-use crate::config::ServerConfig;
+use crate::config::{HistoryConfig, ServerConfig};
 use crate::entities::Entities;
+use crate::housekeeping;
 use crate::metrics::HttpMetrics;
 use crate::routes::router;
 use crate::state::ApiState;
+use crate::watch::hub::{FeedMetrics, Hub};
 
 /// Why the API cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -33,18 +36,21 @@ pub struct Api {
     address: SocketAddr,
     state: ApiState,
     metrics: HttpMetrics,
+    history: HistoryConfig,
 }
 
 impl Api {
     /// Takes the port. Registers `database` as a readiness check.
     pub async fn bind(
         server: &ServerConfig,
+        history: HistoryConfig,
         entities: Entities,
         store: Store,
         version: &'static str,
         metrics: &Metrics,
         health: &Health,
     ) -> Result<Api, StartError> {
+        let hub = Hub::new(store.clone(), FeedMetrics::register(metrics)?, Hub::RING);
         let metrics = HttpMetrics::register(metrics)?;
         let listener = http::bind(&server.host, server.port, "server").await?;
         let address = listener.local_addr().map_err(StartError::Address)?;
@@ -60,9 +66,11 @@ impl Api {
                 store,
                 kinds: entities.kinds,
                 schemas: entities.schemas,
+                hub: Arc::new(hub),
                 version,
             },
             metrics,
+            history,
         })
     }
 
@@ -73,6 +81,11 @@ impl Api {
 
     /// Serves until told to stop, then lets requests in flight finish.
     pub async fn run(self, shutdown: Shutdown) {
+        let hub = self.state.hub.clone();
+        let stop = shutdown.clone();
+        shutdown.spawn(async move { hub.run(stop).await });
+        let (store, stop) = (self.state.store.clone(), shutdown.clone());
+        shutdown.spawn(async move { housekeeping::run(&store, &self.history, stop).await });
         let router = router(self.state, self.metrics);
         http::serve(
             self.listener,

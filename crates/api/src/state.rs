@@ -7,6 +7,7 @@ use hyperfleet_core::time::Time;
 use hyperfleet_store::Store;
 
 use crate::schema::SpecSchemas;
+use crate::watch::hub::Hub;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct ApiState {
     pub kinds: Arc<Registry>,
     /// What specs must look like.
     pub schemas: Arc<SpecSchemas>,
+    /// Where watchers hear of changes.
+    pub hub: Arc<Hub>,
     /// Told by the metadata route.
     pub version: &'static str,
 }

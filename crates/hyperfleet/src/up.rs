@@ -132,6 +132,7 @@ async fn components(
     let store = database.store.clone();
     let api = Api::bind(
         &server,
+        hyperfleet_api::HistoryConfig::default(),
         Entities::new(kinds.clone())?,
         store,
         VERSION,

@@ -1,17 +1,74 @@
 //! A caller of an API of its own.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
-use hyperfleet_api::{ApiState, Entities, HttpMetrics, router};
+use http_body_util::BodyExt;
+use hyperfleet_api::{ApiState, Entities, FeedMetrics, HttpMetrics, Hub, router};
 use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
+use hyperfleet_runtime::shutdown::Shutdown;
 use hyperfleet_store::testing::TestDatabase;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 pub(crate) struct Caller {
     router: axum::Router,
+    pub(crate) shutdown: Shutdown,
+}
+
+/// An open watch.
+pub(crate) struct Watch {
+    body: Body,
+    text: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) id: String,
+    pub(crate) data: Value,
+}
+
+impl Watch {
+    /// The next event; `None` when the server ended the stream.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let line = event.lines().find_map(|line| line.strip_prefix(name));
+                    line.unwrap().to_owned()
+                };
+                let event = Event {
+                    name: field("event: "),
+                    id: field("id: "),
+                    data: serde_json::from_str(&field("data: ")).unwrap(),
+                };
+                self.text = rest.to_owned();
+                return Some(event);
+            }
+            let frame = tokio::time::timeout(Duration::from_secs(30), self.body.frame());
+            let frame = frame
+                .await
+                .expect("an event within half a minute")?
+                .unwrap();
+            self.text
+                .push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+        }
+    }
+
+    /// The next event that is not a bookmark.
+    pub(crate) async fn change(&mut self) -> Event {
+        loop {
+            let event = self.next().await.expect("the watch goes on");
+            if event.name != "bookmark" {
+                return event;
+            }
+        }
+    }
 }
 
 pub(crate) struct Answer {
@@ -32,35 +89,75 @@ impl Caller {
 
     /// An API with kinds of one's own.
     pub(crate) async fn with(kinds: Vec<Kind>) -> Caller {
+        Caller::with_ring(kinds, Hub::RING).await
+    }
+
+    /// An API that keeps few changes for slow watchers.
+    pub(crate) async fn with_ring(kinds: Vec<Kind>, ring: usize) -> Caller {
         let registry = MetricsRegistry::new(Build {
             version: "test".into(),
             commit: String::new(),
         })
         .unwrap();
-        let metrics = HttpMetrics::register(&registry.component("api", "api").unwrap()).unwrap();
+        let component = registry.component("api", "api").unwrap();
+        let metrics = HttpMetrics::register(&component).unwrap();
         let entities = Entities::new(kinds).unwrap();
+        let store = TestDatabase::new().await.store;
+        let hub = Arc::new(Hub::new(
+            store.clone(),
+            FeedMetrics::register(&component).unwrap(),
+            ring,
+        ));
         let state = ApiState {
-            store: TestDatabase::new().await.store,
+            store,
             kinds: entities.kinds,
             schemas: entities.schemas,
+            hub: hub.clone(),
             version: "test",
         };
+        let shutdown = Shutdown::new();
+        let stop = shutdown.clone();
+        tokio::spawn(async move { hub.run(stop).await });
         Caller {
             router: router(state, metrics),
+            shutdown,
+        }
+    }
+
+    /// Opens a watch; the answer must be a stream.
+    pub(crate) async fn watch(&self, path: &str) -> Watch {
+        let uri = format!("/api/hyperfleet/v1{path}");
+        let request = Request::builder().uri(uri).body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Watch {
+            body: response.into_body(),
+            text: String::new(),
         }
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str, body: impl Into<Body>) -> Answer {
+        self.send_with(method, path, &[], body).await
+    }
+
+    pub(crate) async fn send_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Answer {
         let path = if path.starts_with("/api") {
             path.to_owned()
         } else {
             format!("/api/hyperfleet/v1{path}")
         };
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .body(body.into())
-            .unwrap();
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(body.into()).unwrap();
         let response: Response<Body> = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
@@ -82,6 +179,14 @@ impl Caller {
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         self.send("POST", path, body.to_string()).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send("PATCH", path, body.to_string()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, Body::empty()).await
     }
 
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {

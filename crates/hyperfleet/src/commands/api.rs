@@ -79,6 +79,7 @@ async fn run(
     let metrics = host.metrics.component("api", "api")?;
     let api = Api::bind(
         &config.server,
+        config.history,
         entities,
         database.store.clone(),
         VERSION,

@@ -2,13 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
-#[path = "api/caller.rs"]
 mod caller;
-#[path = "api/failures.rs"]
 mod failures;
-#[path = "api/resources.rs"]
+mod lifecycle;
 mod resources;
-#[path = "api/schemas.rs"]
 mod schemas;
-#[path = "api/statuses.rs"]
 mod statuses;
+mod watch;

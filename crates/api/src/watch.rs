@@ -1,0 +1,292 @@
+//! `?watch=true`: every change of a list, as Server-Sent Events.
+//!
+//! ```text
+//!   PostgreSQL ◄── one reader per process (hub) ──► ring of changes ──► a task per watcher: filter, write
+//!                                                                         │ behind by a whole ring: cut off
+//!   since=… ──► read up to where the hub is, then follow it ──────────────┘
+//! ```
+//!
+//! `event:` is `upsert`, `delete` or `bookmark`, `id:` the position to resume from, `data:` the resource. A watcher
+//! that is cut off, for whatever reason, resumes from the last `id` it saw and misses nothing.
+
+pub(crate) mod hub;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Extension, FromRequestParts, Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use hyperfleet_core::problem::Code;
+use hyperfleet_core::resource::Resource;
+use hyperfleet_core::search::Search;
+use hyperfleet_store::{FeedError, Owner, Position, StoreError};
+use serde_json::json;
+use tokio::sync::{broadcast, mpsc};
+
+use crate::failure::Failure;
+use crate::list;
+use crate::params::Pairs;
+use crate::query::ListQuery;
+use crate::scope::{Ids, Scope};
+use crate::state::ApiState;
+use hub::News;
+
+/// Events that wait for a watcher's connection, besides those in the ring.
+const QUEUE: usize = 64;
+/// Changes read at once while catching up.
+const PAGE: u32 = 500;
+/// How long a connection may take nothing before it is cut.
+const STALLED: Duration = Duration::from_secs(30);
+
+/// A list, or the changes of it when `watch=true` is asked for.
+pub(crate) async fn list_or_watch(
+    State(state): State<ApiState>,
+    Extension(scope): Extension<Scope>,
+    Path(ids): Path<Ids>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (mut parts, _) = request.into_parts();
+    let query = Pairs::from_request_parts(&mut parts, &state).await?;
+    match query.get("watch") {
+        Some("true" | "1") => watch(&state, &scope, &ids, &query, &parts.headers).await,
+        None | Some("false" | "0") => {
+            let query = ListQuery::from_request_parts(&mut parts, &state).await?;
+            let page = list::list(State(state), Extension(scope), Path(ids), query).await?;
+            Ok(page.into_response())
+        }
+        Some(_) => Err(Failure::invalid(
+            "watch",
+            Some("enum"),
+            "watch must be true or false",
+        )),
+    }
+}
+
+async fn watch(
+    state: &ApiState,
+    scope: &Scope,
+    ids: &[String],
+    query: &Pairs,
+    headers: &HeaderMap,
+) -> Result<Response, Failure> {
+    let wanted = Wanted {
+        kind: scope.kind_name().map(str::to_owned),
+        owner: scope.owner(state, ids).await?,
+        search: query.get("search").map(Search::parse).transpose()?,
+    };
+    let since = since(query, headers)?;
+    if let Some(since) = &since {
+        state.store.check_position(since).await?;
+    }
+    let (news, position) = state.hub.subscribe().await?;
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let watcher = Watcher {
+        state: state.clone(),
+        wanted,
+        sender,
+    };
+    tokio::spawn(async move { watcher.run(since, position, news).await });
+    let stream = futures::stream::unfold(receiver, |mut receiver| async move {
+        let event: Bytes = receiver.recv().await?;
+        Some((Ok::<_, std::convert::Infallible>(event), receiver))
+    });
+    let mut response = Body::from_stream(stream).into_response();
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // A buffering proxy would turn a change feed into a change archive.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Where to begin: `since`, or what a browser sends when it reconnects.
+fn since(query: &Pairs, headers: &HeaderMap) -> Result<Option<Position>, Failure> {
+    let header = headers
+        .get("last-event-id")
+        .and_then(|value| value.to_str().ok())
+        .filter(|value| !value.is_empty());
+    let Some(text) = query.get("since").or(header) else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        Failure::new(
+            Code::BadRequest,
+            "since is not a position of the change feed; use the id of an event, or leave it out to begin now",
+        )
+    })
+}
+
+impl From<FeedError> for Failure {
+    fn from(error: FeedError) -> Failure {
+        match error {
+            FeedError::Expired => Failure::new(
+                Code::Expired,
+                "The position is too old to resume from; list again and watch from the list's position",
+            ),
+            FeedError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Which changes a watcher is told.
+#[derive(Debug)]
+struct Wanted {
+    kind: Option<String>,
+    owner: Owner,
+    search: Option<Search>,
+}
+
+impl Wanted {
+    /// Whether the search finds it. What it does not find any longer, or never did, is told as deleted by its id
+    /// alone: whether it was found before is not known here, and a watcher that does not have it has nothing to do.
+    fn finds(&self, resource: &Resource) -> bool {
+        self.search
+            .as_ref()
+            .is_none_or(|search| search.matches(resource))
+    }
+
+    /// Whether it is in the list at all.
+    fn holds(&self, resource: &Resource) -> bool {
+        let owner = resource.owner_references.as_ref().map(|owner| owner.id);
+        self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
+            && match self.owner {
+                Owner::Any => true,
+                Owner::Is(id) => owner == Some(id),
+            }
+    }
+}
+
+/// Why a watcher's task ends.
+#[derive(Debug)]
+enum End {
+    /// It is gone, or takes nothing.
+    Gone,
+    /// It is behind by more than is kept.
+    Behind,
+    Store(StoreError),
+    Stopping,
+}
+
+struct Watcher {
+    state: ApiState,
+    wanted: Wanted,
+    sender: mpsc::Sender<Bytes>,
+}
+
+impl Watcher {
+    async fn run(
+        self,
+        since: Option<Position>,
+        hub: Position,
+        news: broadcast::Receiver<Arc<News>>,
+    ) {
+        let metrics = self.state.hub.metrics();
+        metrics.watchers.inc();
+        let end = match self.follow(since, hub, news).await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        metrics.watchers.dec();
+        match end {
+            End::Gone | End::Stopping => {}
+            End::Behind => {
+                metrics.cut_off.inc();
+                tracing::info!("a watcher was too slow and is cut off; it can resume where it was");
+            }
+            End::Store(error) => {
+                tracing::warn!(%error, "a watcher is cut off: its changes cannot be read")
+            }
+        }
+    }
+
+    async fn follow(
+        &self,
+        since: Option<Position>,
+        hub: Position,
+        mut news: broadcast::Receiver<Arc<News>>,
+    ) -> Result<std::convert::Infallible, End> {
+        match since {
+            Some(since) => self.catch_up(since, &hub).await?,
+            None => self.send(bookmark(&hub)).await?,
+        }
+        let stop = self.state.hub.stopping();
+        loop {
+            let received = tokio::select! {
+                () = stop.cancelled() => return Err(End::Stopping),
+                () = self.sender.closed() => return Err(End::Gone),
+                received = news.recv() => received,
+            };
+            match received {
+                Ok(news) => {
+                    if let Some(event) = self.event(&news) {
+                        self.send(event).await?;
+                    }
+                }
+                Err(broadcast::error::RecvError::Lagged(_)) => return Err(End::Behind),
+                Err(broadcast::error::RecvError::Closed) => return Err(End::Stopping),
+            }
+        }
+    }
+
+    /// Tells what happened between a position and where the hub was when this watcher joined it.
+    async fn catch_up(&self, mut since: Position, hub: &Position) -> Result<(), End> {
+        loop {
+            let found = self
+                .state
+                .store
+                .changes(&since, PAGE)
+                .await
+                .map_err(End::Store)?;
+            for change in found.changes {
+                // What came after will come from the hub, in its order.
+                if hub.covers(&change)
+                    && let Some(event) = self.event(&News::change(change))
+                {
+                    self.send(event).await?;
+                }
+            }
+            if found.complete {
+                return self.send(bookmark(hub)).await;
+            }
+            since = found.position;
+        }
+    }
+
+    fn event(&self, news: &News) -> Option<Bytes> {
+        match news {
+            News::Bookmark(position) => Some(bookmark(position)),
+            News::Change(change) if !self.wanted.holds(&change.resource) => None,
+            News::Change(change) if !change.deleted && !self.wanted.finds(&change.resource) => {
+                let resource = &change.resource;
+                let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href});
+                Some(event("delete", &change.position, &data))
+            }
+            News::Change(change) => Some(change.whole().clone()),
+        }
+    }
+
+    async fn send(&self, event: Bytes) -> Result<(), End> {
+        match self.sender.send_timeout(event, STALLED).await {
+            Ok(()) => Ok(()),
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(End::Behind),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(End::Gone),
+        }
+    }
+}
+
+fn bookmark(position: &Position) -> Bytes {
+    event("bookmark", position, &json!({}))
+}
+
+/// One event as it goes over the wire.
+fn event(name: &str, position: &Position, data: &impl serde::Serialize) -> Bytes {
+    // JSON has no raw line breaks, so one `data` line holds it all.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    format!("event: {name}\nid: {position}\ndata: {data}\n\n").into()
+}
