@@ -21,7 +21,7 @@ pub struct ApiConfig {
     pub history: HistoryConfig,
     pub logging: LogConfig,
     pub tracing: TracingConfig,
-    pub metrics: MetricsConfig,
+    pub metrics: ApiMetricsConfig,
     pub health: HealthConfig,
     /// The kinds of resources that are served. Cluster and NodePool if nothing is said.
     pub entities: Vec<Kind>,
@@ -35,9 +35,42 @@ impl Default for ApiConfig {
             history: HistoryConfig::default(),
             logging: LogConfig::default(),
             tracing: TracingConfig::default(),
-            metrics: MetricsConfig::default(),
+            metrics: ApiMetricsConfig::default(),
             health: HealthConfig::default(),
             entities: Kind::defaults(),
+        }
+    }
+}
+
+/// Where metrics are served, and what counts as stuck.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ApiMetricsConfig {
+    /// Address to listen on for `/metrics`. Empty means all addresses.
+    pub host: String,
+    /// Port to listen on for `/metrics`. The same address as health shares its listener.
+    pub port: u16,
+    /// How long a resource may be not reconciled before it counts as stuck.
+    pub reconciliation_stuck_threshold: GoDuration,
+}
+
+impl ApiMetricsConfig {
+    /// What every component with metrics can be told.
+    pub fn listen(&self) -> MetricsConfig {
+        MetricsConfig {
+            host: self.host.clone(),
+            port: self.port,
+        }
+    }
+}
+
+impl Default for ApiMetricsConfig {
+    fn default() -> Self {
+        let listen = MetricsConfig::default();
+        ApiMetricsConfig {
+            host: listen.host,
+            port: listen.port,
+            reconciliation_stuck_threshold: GoDuration::from_secs(10 * 60),
         }
     }
 }

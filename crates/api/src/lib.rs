@@ -39,7 +39,9 @@ mod statuses;
 mod wanted;
 mod watch;
 
-pub use config::{ApiConfig, DatabaseConfig, HistoryConfig, PoolConfig, ServerConfig};
+pub use config::{
+    ApiConfig, ApiMetricsConfig, DatabaseConfig, HistoryConfig, PoolConfig, ServerConfig,
+};
 pub use entities::Entities;
 pub use metrics::HttpMetrics;
 pub use routes::router;

@@ -10,10 +10,10 @@ use hyperfleet_runtime::shutdown::Shutdown;
 use hyperfleet_store::Store;
 use tokio::net::TcpListener;
 
-use crate::config::{HistoryConfig, ServerConfig};
+use crate::config::{ApiConfig, HistoryConfig};
 use crate::entities::Entities;
 use crate::housekeeping;
-use crate::metrics::HttpMetrics;
+use crate::metrics::{DatabaseMetrics, HttpMetrics, ReconciliationMetrics};
 use crate::routes::router;
 use crate::state::ApiState;
 use crate::watch::hub::{FeedMetrics, Hub};
@@ -42,17 +42,19 @@ pub struct Api {
 impl Api {
     /// Takes the port. Registers `database` as a readiness check.
     pub async fn bind(
-        server: &ServerConfig,
-        history: HistoryConfig,
+        config: &ApiConfig,
         entities: Entities,
         store: Store,
         version: &'static str,
         metrics: &Metrics,
         health: &Health,
     ) -> Result<Api, StartError> {
+        let store = DatabaseMetrics::observe(metrics, store)?;
+        let threshold = config.metrics.reconciliation_stuck_threshold.into();
+        ReconciliationMetrics::register(metrics, store.clone(), threshold)?;
         let hub = Hub::new(store.clone(), FeedMetrics::register(metrics)?, Hub::RING);
         let metrics = HttpMetrics::register(metrics)?;
-        let listener = http::bind(&server.host, server.port, "server").await?;
+        let listener = http::bind(&config.server.host, config.server.port, "server").await?;
         let address = listener.local_addr().map_err(StartError::Address)?;
         let checked = store.clone();
         health.check("database", move || {
@@ -70,7 +72,7 @@ impl Api {
                 version,
             },
             metrics,
-            history,
+            history: config.history.clone(),
         })
     }
 

@@ -11,7 +11,9 @@ mod demo;
 mod kubernetes;
 
 use anyhow::{Result, anyhow};
-use hyperfleet_api::{Api, DatabaseConfig, Entities, PoolConfig, ServerConfig, StartError};
+use hyperfleet_api::{
+    Api, ApiConfig, DatabaseConfig, Entities, PoolConfig, ServerConfig, StartError,
+};
 use hyperfleet_broker::{Broker, BrokerConfig};
 use hyperfleet_client::{Client, ClientConfig};
 use hyperfleet_core::kind::Kind;
@@ -124,15 +126,17 @@ async fn components(
     broker: &Broker,
 ) -> Result<()> {
     database.store.migrate().await?;
-    let server = ServerConfig {
-        port: args.port,
-        ..ServerConfig::default()
+    let config = ApiConfig {
+        server: ServerConfig {
+            port: args.port,
+            ..ServerConfig::default()
+        },
+        ..ApiConfig::default()
     };
     let metrics = host.metrics.component("api", "api")?;
     let store = database.store.clone();
     let api = Api::bind(
-        &server,
-        hyperfleet_api::HistoryConfig::default(),
+        &config,
         Entities::new(kinds.clone())?,
         store,
         VERSION,

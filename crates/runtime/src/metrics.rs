@@ -77,6 +77,7 @@ pub struct Build {
     pub commit: String,
 }
 
+type Refreshes = Arc<RwLock<Vec<BeforeScrape>>>;
 type BeforeScrape = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// All metrics of a process. Cloning shares them.
@@ -84,7 +85,7 @@ type BeforeScrape = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + S
 pub struct MetricsRegistry {
     registry: Registry,
     build: Build,
-    before_scrape: Arc<RwLock<Vec<BeforeScrape>>>,
+    before_scrape: Refreshes,
 }
 
 impl std::fmt::Debug for MetricsRegistry {
@@ -123,6 +124,7 @@ impl MetricsRegistry {
         let metrics = Metrics {
             registry: self.registry.clone(),
             prefix: prefix(subsystem),
+            before_scrape: self.before_scrape.clone(),
             constants: HashMap::from([
                 ("component".to_owned(), component.to_owned()),
                 ("version".to_owned(), self.build.version.clone()),
@@ -136,14 +138,13 @@ impl MetricsRegistry {
         Ok(metrics)
     }
 
-    /// Runs `refresh` before each scrape, for gauges that are computed when somebody asks.
+    /// See [`Metrics::before_scrape`].
     pub fn before_scrape<F, Fut>(&self, refresh: F)
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let refresh: BeforeScrape = Arc::new(move || Box::pin(refresh()));
-        self.before_scrape.write().push(refresh);
+        push(&self.before_scrape, refresh);
     }
 
     /// Refreshes what is computed on demand and writes everything in the text format.
@@ -164,15 +165,43 @@ impl MetricsRegistry {
     }
 }
 
+fn push<F, Fut>(refreshes: &Refreshes, refresh: F)
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    let refresh: BeforeScrape = Arc::new(move || Box::pin(refresh()));
+    refreshes.write().push(refresh);
+}
+
 /// Registers metrics of one component. Cloning shares the registry.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Metrics {
     registry: Registry,
     prefix: String,
+    before_scrape: Refreshes,
     constants: HashMap<String, String>,
 }
 
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metrics")
+            .field("prefix", &self.prefix)
+            .field("constants", &self.constants)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Metrics {
+    /// Runs `refresh` before each scrape, for gauges that are computed when somebody asks.
+    pub fn before_scrape<F, Fut>(&self, refresh: F)
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        push(&self.before_scrape, refresh);
+    }
+
     /// The same component's metrics under another subsystem: `hyperfleet_broker_…`.
     #[must_use]
     pub fn subsystem(&self, subsystem: &str) -> Self {

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::error::StoreError;
 use crate::migrations;
+use crate::observe::Observer;
 
 /// How to reach a database, and how hard.
 #[derive(Debug, Clone)]
@@ -58,6 +59,7 @@ pub struct Store {
     server: String,
     /// Woken whenever a write through this store changed what a watcher can see.
     pub(crate) wake: Arc<Notify>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl Store {
@@ -89,6 +91,7 @@ impl Store {
             pool,
             server,
             wake: Arc::default(),
+            observer: None,
         })
     }
 
@@ -111,6 +114,21 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.pool).await?;
         Ok(())
+    }
+
+    /// The same store, with somebody who hears of its calls.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn Observer>) -> Store {
+        Store {
+            observer: Some(observer),
+            ..self
+        }
+    }
+
+    /// How many connections there are, and how many of them have nothing to do.
+    pub fn connections(&self) -> (u32, u32) {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        (self.pool.size(), idle)
     }
 
     /// Tells the reader of the change feed that there is something to read.

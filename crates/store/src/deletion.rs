@@ -30,6 +30,7 @@ use sqlx::{PgConnection, Postgres, Transaction};
 use crate::author::{Author, Rules, Stored};
 use crate::database::Store;
 use crate::error::StoreError;
+use crate::observe::{Operation, undoes};
 use crate::resources::Owner;
 use crate::stored;
 
@@ -80,13 +81,16 @@ impl Store {
         rules: &dyn Rules,
         guard: impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
-        for attempt in 1.. {
-            match self.try_delete(target, author, rules, &guard).await {
-                Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
-                outcome => return outcome,
+        self.timed(Operation::Delete, "resources", async {
+            for attempt in 1.. {
+                match self.try_delete(target, author, rules, &guard).await {
+                    Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
+                    outcome => return outcome,
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     async fn try_delete<E>(
@@ -117,6 +121,9 @@ impl Store {
             ancestors(&mut tx, owner, author, rules).await?;
         }
         self.commit(tx).await?;
+        for change in outcome.updated.iter().filter(|change| change.undone) {
+            self.unreconciled(&change.resource);
+        }
         Ok(Some(Ok(answer)))
     }
 
@@ -130,13 +137,16 @@ impl Store {
         author: Author<'_>,
         rules: &dyn Rules,
     ) -> Result<bool, StoreError> {
-        for attempt in 1.. {
-            match self.try_force_delete(target, reason, author, rules).await {
-                Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
-                outcome => return outcome,
+        self.timed(Operation::Delete, "resources", async {
+            for attempt in 1.. {
+                match self.try_force_delete(target, reason, author, rules).await {
+                    Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
+                    outcome => return outcome,
+                }
             }
-        }
-        Ok(false)
+            Ok(false)
+        })
+        .await
     }
 
     async fn try_force_delete(
@@ -296,6 +306,7 @@ async fn settle(
         let aggregated = rules.aggregate(&stored, author.at);
         if member.marked || !aggregated.status.says_the_same(&stored.resource.status) {
             outcome.updated.push(Updated {
+                undone: undoes(Some(&stored.resource.status), &aggregated.status),
                 resource: Resource {
                     status: aggregated.status,
                     ..stored.resource
@@ -326,6 +337,7 @@ async fn lose(
         };
         let aggregated = rules.aggregate(&stored, author.at);
         outcome.updated.push(Updated {
+            undone: undoes(Some(&stored.resource.status), &aggregated.status),
             resource: Resource {
                 status: aggregated.status,
                 ..stored.resource
@@ -371,6 +383,7 @@ async fn ancestors(
             stored.resource.updated_time = author.at.max(stored.resource.updated_time);
             let aggregated = rules.aggregate(&stored, author.at);
             outcome.updated.push(Updated {
+                undone: undoes(Some(&stored.resource.status), &aggregated.status),
                 resource: Resource {
                     status: aggregated.status,
                     ..stored.resource

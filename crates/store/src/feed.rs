@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use crate::database::Store;
 use crate::error::StoreError;
+use crate::observe::Operation;
 use crate::row::{self, resource_columns};
 
 /// A place in the feed to resume from.
@@ -218,6 +219,7 @@ impl Store {
 
     /// At most `limit` changes since a position.
     pub async fn changes(&self, since: &Position, limit: u32) -> Result<Changes, StoreError> {
+        self.timed(Operation::Query, "resources", async {
         let open: Vec<String> = since.open.iter().map(ToString::to_string).collect();
         let rows = sqlx::query(concat!(
             "WITH found AS (",
@@ -276,6 +278,8 @@ impl Store {
             position,
             complete,
         })
+        })
+        .await
     }
 }
 

@@ -19,6 +19,7 @@ use sqlx::types::Json;
 
 use crate::database::Store;
 use crate::error::StoreError;
+use crate::observe::Operation;
 use crate::resources::Owner;
 
 /// How far back a page of history begins: older than these lines of the two logs.
@@ -78,6 +79,7 @@ impl Store {
         from: HistoryCursor,
         limit: u32,
     ) -> Result<(Vec<HistoryEntry>, Option<HistoryCursor>), StoreError> {
+        self.timed(Operation::Query, "status_history", async {
         let rows = i64::from(limit) + 1;
         let audit = sqlx::query(
             "SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
@@ -131,10 +133,13 @@ impl Store {
         }
         let more = audit.peek().is_some() || statuses.peek().is_some();
         Ok((entries, more.then_some(next)))
+        })
+        .await
     }
 
     /// A page of the audit log, newest first.
     pub async fn audit(&self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>, StoreError> {
+        self.timed(Operation::Query, "audit_log", async {
         sqlx::query(
             "SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
              FROM audit_log
@@ -154,6 +159,8 @@ impl Store {
         .iter()
         .map(audit_entry)
         .collect()
+        })
+        .await
     }
 
     /// What remains of a resource that is gone.
@@ -163,6 +170,7 @@ impl Store {
         owner: Owner,
         id: ResourceId,
     ) -> Result<Option<DeletionRecord>, StoreError> {
+        self.timed(Operation::Query, "deleted_resources", async {
         let found = sqlx::query(
             "SELECT removed_time, removed_by, how, reason, resource FROM deleted_resources
              WHERE id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::uuid IS NULL OR owner_id = $3)",
@@ -190,10 +198,13 @@ impl Store {
             how,
             reason: found.try_get("reason")?,
         }))
+        })
+        .await
     }
 
     /// Forgets what is older than `retention` allows, one batch of each kind; call again until nothing is forgotten.
     pub async fn forget(&self, retention: &Retention, now: Time) -> Result<Forgotten, StoreError> {
+        self.timed(Operation::Delete, "audit_log", async {
         let audit = sqlx::query(
             "DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < $1 ORDER BY at LIMIT $2)",
         )
@@ -239,6 +250,8 @@ impl Store {
             deletions: u64::try_from(deletions.len()).unwrap_or(u64::MAX),
             idempotency: idempotency.rows_affected(),
         })
+        })
+        .await
     }
 }
 

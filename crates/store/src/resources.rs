@@ -20,6 +20,7 @@ use crate::audit;
 use crate::author::{Author, Stored};
 use crate::database::Store;
 use crate::error::StoreError;
+use crate::observe::Operation;
 use crate::row::{self, resource_columns};
 use crate::statuses::ATTEMPTS;
 use crate::stored;
@@ -86,6 +87,7 @@ impl Store {
         new: &Create<'_>,
         author: Author<'_>,
     ) -> Result<Created, StoreError> {
+        self.timed(Operation::Create, "resources", async {
         let resource = new.resource;
         let owner = resource.owner_references.as_ref();
         let targets: Vec<Uuid> = target_ids(resource);
@@ -138,6 +140,7 @@ impl Store {
         match stored {
             Ok(done) if done.rows_affected() == 1 => {
                 self.changed();
+                self.settled(None, resource);
                 Ok(Created::New)
             }
             Ok(_) if self.missing_target(&targets).await? => Err(StoreError::TargetGone {
@@ -160,6 +163,8 @@ impl Store {
             }
             Err(error) => Err(error.into()),
         }
+        })
+        .await
     }
 
     /// What a create with this key was answered with.
@@ -207,30 +212,35 @@ impl Store {
         author: Author<'_>,
         mut decide: impl FnMut(&Stored) -> Result<Option<Patched>, E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
-        for _ in 0..ATTEMPTS {
-            let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await? else {
-                return Ok(None);
-            };
-            let patched = match decide(&stored) {
-                Ok(Some(patched)) => patched,
-                Ok(None) => return Ok(Some(Ok(stored.resource))),
-                Err(refused) => return Ok(Some(Err(refused))),
-            };
-            if self.store_patched(revision, &patched, author).await? {
-                self.changed();
-                return Ok(Some(Ok(patched.resource)));
+        self.timed(Operation::Update, "resources", async {
+            for _ in 0..ATTEMPTS {
+                let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await?
+                else {
+                    return Ok(None);
+                };
+                let patched = match decide(&stored) {
+                    Ok(Some(patched)) => patched,
+                    Ok(None) => return Ok(Some(Ok(stored.resource))),
+                    Err(refused) => return Ok(Some(Err(refused))),
+                };
+                if self.store_patched(revision, &patched, author).await? {
+                    self.changed();
+                    self.settled(Some(&stored.resource.status), &patched.resource);
+                    return Ok(Some(Ok(patched.resource)));
+                }
+                let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
+                if self.missing_target(&targets).await? {
+                    return Err(StoreError::TargetGone {
+                        kind: patched.resource.kind,
+                    });
+                }
             }
-            let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
-            if self.missing_target(&targets).await? {
-                return Err(StoreError::TargetGone {
-                    kind: patched.resource.kind,
-                });
-            }
-        }
-        Err(StoreError::Contended {
-            id: id.to_string(),
-            attempts: ATTEMPTS,
+            Err(StoreError::Contended {
+                id: id.to_string(),
+                attempts: ATTEMPTS,
+            })
         })
+        .await
     }
 
     /// One statement; false when the resource is not at `revision` any more, or a target is gone.
@@ -276,18 +286,21 @@ impl Store {
 
     /// Those of these resources that exist, by key.
     pub async fn resources(&self, ids: &[ResourceId]) -> Result<Vec<Resource>, StoreError> {
-        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-        sqlx::query(concat!(
-            "SELECT ",
-            resource_columns!(),
-            " FROM resources r WHERE r.id = ANY($1)"
-        ))
-        .bind(&ids)
-        .fetch_all(&self.pool)
-        .await?
-        .iter()
-        .map(row::resource)
-        .collect()
+        self.timed(Operation::Query, "resources", async {
+            let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+            sqlx::query(concat!(
+                "SELECT ",
+                resource_columns!(),
+                " FROM resources r WHERE r.id = ANY($1)"
+            ))
+            .bind(&ids)
+            .fetch_all(&self.pool)
+            .await?
+            .iter()
+            .map(row::resource)
+            .collect()
+        })
+        .await
     }
 
     /// The resource with this id, if it is of this kind and has this owner.
@@ -297,6 +310,7 @@ impl Store {
         owner: Owner,
         id: ResourceId,
     ) -> Result<Option<Resource>, StoreError> {
+        self.timed(Operation::Query, "resources", async {
         let found = sqlx::query(concat!(
             "SELECT ",
             resource_columns!(),
@@ -309,6 +323,8 @@ impl Store {
         .fetch_optional(&self.pool)
         .await?;
         found.as_ref().map(row::resource).transpose()
+        })
+        .await
     }
 
     /// One page, newest first.

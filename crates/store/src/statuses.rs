@@ -16,6 +16,7 @@ use crate::author::{Aggregated, Author, Rules, Stored};
 use crate::database::Store;
 use crate::deletion;
 use crate::error::StoreError;
+use crate::observe::{Operation, undoes};
 use crate::resources::Owner;
 use crate::stored::{self, ReportTimes, report_columns};
 
@@ -61,66 +62,78 @@ impl Store {
         rules: &dyn Rules,
         mut decide: impl FnMut(&Stored) -> Result<Decision<T>, E>,
     ) -> Result<Option<Result<T, E>>, StoreError> {
-        for _ in 0..ATTEMPTS {
-            let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await? else {
-                return Ok(None);
-            };
-            let decision = match decide(&stored) {
-                Ok(decision) => decision,
-                Err(refused) => return Ok(Some(Err(refused))),
-            };
-            let settled = match &decision.store {
-                ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
-                ReportWrite::Repeated { report, aggregated } => {
-                    self.store_repeated(id, revision, report, aggregated)
-                        .await?
-                }
-                ReportWrite::Changed {
-                    report,
-                    aggregated,
-                    changes,
-                } => {
-                    let new = Changed {
+        self.timed(Operation::Update, "adapter_statuses", async {
+            for _ in 0..ATTEMPTS {
+                let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await?
+                else {
+                    return Ok(None);
+                };
+                let decision = match decide(&stored) {
+                    Ok(decision) => decision,
+                    Err(refused) => return Ok(Some(Err(refused))),
+                };
+                let settled = match &decision.store {
+                    ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
+                    ReportWrite::Repeated { report, aggregated } => {
+                        self.store_repeated(id, revision, report, aggregated)
+                            .await?
+                    }
+                    ReportWrite::Changed {
                         report,
                         aggregated,
                         changes,
-                    };
-                    self.store_changed(id, revision, author, new).await?
+                    } => {
+                        let new = Changed {
+                            report,
+                            aggregated,
+                            changes,
+                        };
+                        self.store_changed(id, revision, author, new).await?
+                    }
+                    ReportWrite::Last { report } => {
+                        deletion::finalize(self, &stored, revision, report, author, rules).await?
+                    }
+                };
+                if settled {
+                    if !matches!(decision.store, ReportWrite::Repeated { .. }) {
+                        self.changed();
+                    }
+                    if let ReportWrite::Changed { aggregated, .. } = &decision.store
+                        && undoes(Some(&stored.resource.status), &aggregated.status)
+                    {
+                        self.unreconciled(&stored.resource);
+                    }
+                    return Ok(Some(Ok(decision.answer)));
                 }
-                ReportWrite::Last { report } => {
-                    deletion::finalize(self, &stored, revision, report, author, rules).await?
-                }
-            };
-            if settled {
-                if !matches!(decision.store, ReportWrite::Repeated { .. }) {
-                    self.changed();
-                }
-                return Ok(Some(Ok(decision.answer)));
             }
-        }
-        Err(StoreError::Contended {
-            id: id.to_string(),
-            attempts: ATTEMPTS,
+            Err(StoreError::Contended {
+                id: id.to_string(),
+                attempts: ATTEMPTS,
+            })
         })
+        .await
     }
 
     /// Every report on a resource, in the order of the adapters' names.
     pub async fn statuses(&self, id: ResourceId) -> Result<Vec<AdapterStatus>, StoreError> {
-        sqlx::query(concat!(
-            "SELECT r.report_times, ",
-            report_columns!(),
-            " FROM adapter_statuses s JOIN resources r ON r.id = s.resource_id
+        self.timed(Operation::Query, "adapter_statuses", async {
+            sqlx::query(concat!(
+                "SELECT r.report_times, ",
+                report_columns!(),
+                " FROM adapter_statuses s JOIN resources r ON r.id = s.resource_id
               WHERE s.resource_id = $1 ORDER BY s.adapter"
-        ))
-        .bind(id.0)
-        .fetch_all(&self.pool)
-        .await?
-        .iter()
-        .map(|found| {
-            let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
-            stored::report(id, found, &times)
+            ))
+            .bind(id.0)
+            .fetch_all(&self.pool)
+            .await?
+            .iter()
+            .map(|found| {
+                let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
+                stored::report(id, found, &times)
+            })
+            .collect()
         })
-        .collect()
+        .await
     }
 
     /// One narrow write that touches no index; false when the resource is not at `revision` any more.

@@ -43,7 +43,7 @@ pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
         &config.logging,
         &config.tracing,
         &config.health,
-        &config.metrics,
+        &config.metrics.listen(),
     )
     .await?;
     host.warn(&loaded.warnings);
@@ -78,8 +78,7 @@ async fn run(
     }
     let metrics = host.metrics.component("api", "api")?;
     let api = Api::bind(
-        &config.server,
-        config.history,
+        config,
         entities,
         database.store.clone(),
         VERSION,

@@ -219,6 +219,7 @@ fn orphan(child: Resource, kind: Option<&Kind>) -> Updated {
             ..child
         },
         recheck: None,
+        undone: false,
         action: Some(Action::Orphan),
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Removed {
 pub(super) struct Updated {
     pub(super) resource: Resource,
     pub(super) recheck: Option<Time>,
+    /// Whether it was reconciled and is not any more.
+    pub(super) undone: bool,
     /// What history says of it; nothing when it only follows from another row's change.
     pub(super) action: Option<Action>,
 }

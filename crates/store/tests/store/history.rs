@@ -78,3 +78,37 @@ async fn the_audit_log_answers_who_did_what() {
         "us-east"
     );
 }
+
+#[tokio::test]
+async fn what_is_not_reconciled_is_counted_by_kind_and_age() {
+    let fleet = Fleet::new().await;
+    let (_, doomed) = (
+        fleet.create("Cluster", "new").await,
+        fleet.create("Cluster", "doomed").await,
+    );
+    fleet.delete(&doomed).await.unwrap();
+    let ready = fleet.create("Cluster", "ready").await;
+    for name in ["a", "b"] {
+        fleet.report(ready.id, &done(name)).await.unwrap();
+    }
+    fleet.create("Channel", "needs-nobody").await;
+    let hour = chrono::TimeDelta::hours(1);
+    let later = chrono::Utc::now() + hour * 2;
+    let mut groups = fleet.store.pending(hour, later).await.unwrap();
+    groups.sort_by_key(|group| group.deleting);
+    let seen: Vec<_> = groups
+        .iter()
+        .map(|group| {
+            (
+                group.kind.as_str(),
+                group.deleting,
+                group.count,
+                group.stuck,
+            )
+        })
+        .collect();
+    assert_eq!(seen, [("Cluster", false, 1, 1), ("Cluster", true, 1, 1)]);
+    assert!(groups[0].longest > hour);
+    let young = fleet.store.pending(hour * 3, later).await.unwrap();
+    assert!(young.iter().all(|group| group.stuck == 0));
+}
