@@ -25,6 +25,8 @@ mod list;
 mod metadata;
 mod metrics;
 mod observe;
+mod openapi;
+mod operation;
 mod params;
 mod patch;
 mod query;
@@ -36,6 +38,7 @@ mod scope;
 mod service;
 mod state;
 mod statuses;
+mod swagger;
 mod wanted;
 mod watch;
 

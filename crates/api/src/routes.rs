@@ -1,46 +1,30 @@
-//! Which path leads where: for every configured kind the same set, flat and under its parent.
+//! Which path leads where.
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Extension, Request};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, get, post};
-use hyperfleet_core::kind::Kind;
+use axum::routing::{MethodRouter, get, patch, post, put};
 use hyperfleet_core::problem::Code;
-use hyperfleet_core::resource::BASE_PATH;
 
 use crate::failure::Failure;
 use crate::metrics::HttpMetrics;
-use crate::scope::Scope;
+use crate::openapi::Document;
+use crate::operation::{Endpoint, Operation, endpoints};
 use crate::state::ApiState;
-use crate::{create, delete, history, metadata, observe, patch, read, statuses, watch};
+use crate::{create, delete, history, metadata, observe, openapi, read, statuses, swagger, watch};
 
 /// The whole API as one service.
 pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
-    let mut router = Router::new()
-        .route("/api/hyperfleet", get(metadata::metadata))
-        .route(&format!("{BASE_PATH}/audit"), get(history::audit));
-    for kind in state.kinds.kinds() {
-        let flat = Scope {
-            kind: Some(kind.clone()),
-            parent: None,
-        };
-        router = mount(router, &format!("{BASE_PATH}/{}", kind.plural), &flat);
-        if let Some(parent) = state.kinds.parent(kind) {
-            let nested = Scope {
-                kind: Some(kind.clone()),
-                parent: Some(parent.clone()),
-            };
-            router = mount(router, &nested_path(parent, kind), &nested);
-        }
-    }
-    let any = Scope {
-        kind: None,
-        parent: None,
-    };
-    router = mount(router, &format!("{BASE_PATH}/resources"), &any);
+    let document = Arc::new(Document::new(&state));
+    let router = endpoints(&state.kinds)
+        .into_iter()
+        .fold(swagger::assets(), mount);
     router
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
+        .layer(Extension(document))
         .layer(from_fn_with_state(
             (state.clone(), metrics),
             observe::observe,
@@ -48,40 +32,35 @@ pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
         .with_state(state)
 }
 
-fn nested_path(parent: &Kind, kind: &Kind) -> String {
-    format!(
-        "{BASE_PATH}/{}/{{parent_id}}/{}",
-        parent.plural, kind.plural
-    )
+/// One trailing slash means nothing: it leads to the same place.
+fn mount(router: Router<ApiState>, endpoint: Endpoint) -> Router<ApiState> {
+    let path = &endpoint.path;
+    let mut methods = handler(endpoint.operation);
+    if let Some(scope) = endpoint.scope {
+        methods = methods.layer(Extension(scope));
+    }
+    router
+        .route(&format!("{path}/"), methods.clone())
+        .route(path, methods)
 }
 
-/// The routes of one scope. A path with one trailing slash means the path without it.
-fn mount(router: Router<ApiState>, path: &str, scope: &Scope) -> Router<ApiState> {
-    let routes: [(String, MethodRouter<ApiState>); 5] = [
-        (
-            path.to_owned(),
-            get(watch::list_or_watch).post(create::create),
-        ),
-        (
-            format!("{path}/{{id}}"),
-            get(read::read).patch(patch::patch).delete(delete::delete),
-        ),
-        (
-            format!("{path}/{{id}}/force-delete"),
-            post(delete::force_delete),
-        ),
-        (format!("{path}/{{id}}/history"), get(history::history)),
-        (
-            format!("{path}/{{id}}/statuses"),
-            get(statuses::read).put(statuses::put).post(statuses::post),
-        ),
-    ];
-    routes.into_iter().fold(router, |router, (path, methods)| {
-        let methods = methods.layer(Extension(scope.clone()));
-        router
-            .route(&format!("{path}/"), methods.clone())
-            .route(&path, methods)
-    })
+fn handler(operation: Operation) -> MethodRouter<ApiState> {
+    match operation {
+        Operation::List => get(watch::list_or_watch),
+        Operation::Create => post(create::create),
+        Operation::Read => get(read::read),
+        Operation::Patch => patch(crate::patch::patch),
+        Operation::Delete => axum::routing::delete(delete::delete),
+        Operation::ForceDelete => post(delete::force_delete),
+        Operation::History => get(history::history),
+        Operation::ReadStatuses => get(statuses::read),
+        Operation::PutStatus => put(statuses::put),
+        Operation::PostStatus => post(statuses::post),
+        Operation::Metadata => get(metadata::metadata),
+        Operation::Audit => get(history::audit),
+        Operation::OpenApi => get(openapi::serve),
+        Operation::OpenApiPage => get(swagger::page),
+    }
 }
 
 async fn unknown_path(request: Request) -> Failure {

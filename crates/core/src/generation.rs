@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(try_from = "i64", into = "i64")]
+#[schemars(extend("minimum" = 1, "maximum" = 2147483647))]
 pub struct Generation(i32);
 
 impl Generation {

@@ -36,6 +36,7 @@ impl fmt::Display for ResourceId {
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("minLength" = 1, "maxLength" = 255))]
 pub struct AdapterName(String);
 
 /// Why a text is not an adapter name.

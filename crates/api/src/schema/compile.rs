@@ -81,6 +81,11 @@ impl SpecSchema {
         &self.title
     }
 
+    /// The schema itself: JSON Schema, with everything it refers to.
+    pub(crate) fn document(&self) -> &Value {
+        &self.document
+    }
+
     pub(super) fn check(&self, spec: &Map<String, Value>) -> Result<(), Vec<FieldError>> {
         let spec = Value::Object(spec.clone());
         if self.validator.is_valid(&spec) {

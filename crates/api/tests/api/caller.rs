@@ -164,7 +164,8 @@ impl Caller {
         let body = if bytes.is_empty() {
             Value::Null
         } else {
-            serde_json::from_slice(&bytes).unwrap()
+            let text = || String::from_utf8(bytes.to_vec()).unwrap();
+            serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::String(text()))
         };
         Answer {
             status: parts.status.as_u16(),

@@ -5,6 +5,7 @@
 mod caller;
 mod failures;
 mod lifecycle;
+mod openapi;
 mod resources;
 mod schemas;
 mod statuses;

@@ -15,6 +15,9 @@ const RESERVED: [&str; 6] = [
     "force-delete",
 ];
 
+/// What a resource of whatever kind is called in messages and in the OpenAPI document.
+const ANY_KIND: &str = "Resource";
+
 /// Longest kind and plural; both end up in paths, metrics and column values.
 const MAX_NAME: usize = 100;
 
@@ -60,6 +63,8 @@ impl<'a> Checks<'a> {
             self.add(index, "kind", Mistake::Empty { field: "kind" });
         } else if !is_kind(name) {
             self.add(index, "kind", Mistake::NotAKind(name.clone()));
+        } else if name == ANY_KIND {
+            self.add(index, "kind", Mistake::KindReserved(name.clone()));
         } else if self.by_name.contains_key(name.as_str()) {
             self.add(index, "kind", Mistake::DuplicateKind(name.clone()));
         } else {

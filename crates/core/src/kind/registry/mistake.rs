@@ -16,6 +16,8 @@ pub enum Mistake {
     Empty { field: &'static str },
     #[error("`{0}` cannot be a kind: a letter, then letters and digits, at most 100")]
     NotAKind(String),
+    #[error("no kind can be called `{0}`: that word stands for all of them")]
+    KindReserved(String),
     #[error("kind `{0}` is configured twice")]
     DuplicateKind(String),
     #[error(

@@ -1,0 +1,95 @@
+//! Request bodies, as their readers take them. They are read field by field, so that every mistake can be named;
+//! these types only say what is read.
+
+#![expect(dead_code, reason = "described, never built")]
+
+use std::collections::BTreeMap;
+
+use hyperfleet_core::condition::ConditionStatus;
+use hyperfleet_core::time::Time;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// A resource to be made.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ResourceCreateRequest {
+    /// One of the configured kinds.
+    kind: String,
+    name: String,
+    /// What is wanted.
+    spec: Map<String, Value>,
+    /// In the syntax of Kubernetes.
+    labels: Option<BTreeMap<String, LabelValue>>,
+    references: Option<BTreeMap<String, Vec<ReferenceRequest>>>,
+    owner_references: Option<OwnerRequest>,
+}
+
+/// A label's value.
+#[derive(Deserialize, JsonSchema)]
+struct LabelValue(
+    #[schemars(
+        length(max = 63),
+        regex(pattern = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$")
+    )]
+    String,
+);
+
+/// The owner of a child that is created on its own path.
+#[derive(Deserialize, JsonSchema)]
+struct OwnerRequest {
+    id: Uuid,
+}
+
+/// A resource to point at.
+#[derive(Deserialize, JsonSchema)]
+struct ReferenceRequest {
+    id: Uuid,
+    /// The kind of the target, if one wants to say it.
+    kind: Option<String>,
+}
+
+/// What to change. Each field that is given replaces the old one whole; at least one must be.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResourcePatchRequest {
+    spec: Option<Map<String, Value>>,
+    labels: Option<BTreeMap<String, LabelValue>>,
+    references: Option<BTreeMap<String, Vec<ReferenceRequest>>>,
+}
+
+/// Why a resource is to go without waiting for its adapters.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ForceDeleteRequest {
+    #[schemars(length(min = 1, max = 1024), regex(pattern = r"\S"))]
+    reason: String,
+}
+
+/// What an adapter found.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AdapterStatusRequest {
+    #[schemars(length(min = 1, max = 255))]
+    adapter: String,
+    /// The generation of the resource that was looked at.
+    #[schemars(range(min = 1, max = 2147483647))]
+    observed_generation: i32,
+    /// When it was looked at: not more than 5 minutes ahead and 30 minutes ago. Now if it is left out.
+    observed_time: Option<Time>,
+    /// `Available`, `Applied` and `Health` must be among them; no type may occur twice.
+    conditions: Vec<ReportedCondition>,
+    /// Free data for other adapters and for people.
+    data: Option<Map<String, Value>>,
+    metadata: Option<Map<String, Value>>,
+}
+
+/// One condition of a report.
+#[derive(Deserialize, JsonSchema)]
+struct ReportedCondition {
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1))]
+    kind: String,
+    status: ConditionStatus,
+    reason: Option<String>,
+    message: Option<String>,
+}

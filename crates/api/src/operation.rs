@@ -1,0 +1,124 @@
+//! Everything that can be asked of the API: the one table that the routes and the OpenAPI document are made from.
+
+use axum::http::Method;
+use hyperfleet_core::kind::{Kind, Registry};
+use hyperfleet_core::resource::BASE_PATH;
+
+use crate::scope::Scope;
+
+/// One thing that can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    List,
+    Create,
+    Read,
+    Patch,
+    Delete,
+    ForceDelete,
+    History,
+    ReadStatuses,
+    PutStatus,
+    PostStatus,
+    Metadata,
+    Audit,
+    OpenApi,
+    OpenApiPage,
+}
+
+impl Operation {
+    /// What every kind takes.
+    const OF_KINDS: [Operation; 10] = [
+        Operation::List,
+        Operation::Create,
+        Operation::Read,
+        Operation::Patch,
+        Operation::Delete,
+        Operation::ForceDelete,
+        Operation::History,
+        Operation::ReadStatuses,
+        Operation::PutStatus,
+        Operation::PostStatus,
+    ];
+
+    /// What is there whatever the kinds are.
+    const FIXED: [Operation; 4] = [
+        Operation::Metadata,
+        Operation::Audit,
+        Operation::OpenApi,
+        Operation::OpenApiPage,
+    ];
+
+    /// The method, and what follows the path of the scope; the whole path where there is no scope.
+    fn route(self) -> (Method, &'static str) {
+        match self {
+            Operation::List => (Method::GET, ""),
+            Operation::Create => (Method::POST, ""),
+            Operation::Read => (Method::GET, "/{id}"),
+            Operation::Patch => (Method::PATCH, "/{id}"),
+            Operation::Delete => (Method::DELETE, "/{id}"),
+            Operation::ForceDelete => (Method::POST, "/{id}/force-delete"),
+            Operation::History => (Method::GET, "/{id}/history"),
+            Operation::ReadStatuses => (Method::GET, "/{id}/statuses"),
+            Operation::PutStatus => (Method::PUT, "/{id}/statuses"),
+            Operation::PostStatus => (Method::POST, "/{id}/statuses"),
+            Operation::Metadata => (Method::GET, "/api/hyperfleet"),
+            Operation::Audit => (Method::GET, "/api/hyperfleet/v1/audit"),
+            Operation::OpenApi => (Method::GET, "/api/hyperfleet/v1/openapi"),
+            Operation::OpenApiPage => (Method::GET, "/api/hyperfleet/v1/openapi.html"),
+        }
+    }
+}
+
+/// An operation at a path.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    /// With `{id}` and `{parent_id}` where ids go.
+    pub(crate) path: String,
+    pub(crate) operation: Operation,
+    /// Which resources it speaks of; none for the fixed ones.
+    pub(crate) scope: Option<Scope>,
+}
+
+/// All of them: for every kind the same set, flat and under its parent, and once for all kinds.
+pub(crate) fn endpoints(kinds: &Registry) -> Vec<Endpoint> {
+    let fixed = Operation::FIXED.into_iter().map(|operation| {
+        let (method, path) = operation.route();
+        Endpoint {
+            method,
+            path: path.to_owned(),
+            operation,
+            scope: None,
+        }
+    });
+    let scoped = scopes(kinds).into_iter().flat_map(|(base, scope)| {
+        Operation::OF_KINDS.into_iter().map(move |operation| {
+            let (method, suffix) = operation.route();
+            Endpoint {
+                method,
+                path: format!("{base}{suffix}"),
+                operation,
+                scope: Some(scope.clone()),
+            }
+        })
+    });
+    fixed.chain(scoped).collect()
+}
+
+fn scopes(kinds: &Registry) -> Vec<(String, Scope)> {
+    let scope = |kind: Option<&Kind>, parent: Option<&Kind>| Scope {
+        kind: kind.cloned(),
+        parent: parent.cloned(),
+    };
+    let mut scopes = Vec::new();
+    for kind in kinds.kinds() {
+        let plural = &kind.plural;
+        scopes.push((format!("{BASE_PATH}/{plural}"), scope(Some(kind), None)));
+        if let Some(parent) = kinds.parent(kind) {
+            let path = format!("{BASE_PATH}/{}/{{parent_id}}/{plural}", parent.plural);
+            scopes.push((path, scope(Some(kind), Some(parent))));
+        }
+    }
+    scopes.push((format!("{BASE_PATH}/resources"), scope(None, None)));
+    scopes
+}
