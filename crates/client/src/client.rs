@@ -139,23 +139,13 @@ impl Client {
     }
 
     async fn attempt(&self, url: &Url, call: &Call) -> Result<Answer, Failure> {
-        let headers = self.headers(url, call).await?;
         let timeout = call.timeout.unwrap_or(self.shared.timeout);
-        let mut request = self
-            .shared
-            .http
-            .request(call.method.clone(), url.clone())
-            .headers(headers)
-            .timeout(timeout);
-        if let Some(body) = &call.body {
-            request = request.body(body.clone());
-        }
+        let request = self.request_to(url, call).await?.timeout(timeout);
         let response = request
             .send()
             .await
             .map_err(|error| Failure::transport(error, timeout))?;
-        let status = response.status();
-        let headers = response.headers().clone();
+        let (status, headers) = (response.status(), response.headers().clone());
         let body = self
             .body(response)
             .await
@@ -168,12 +158,64 @@ impl Client {
                 attempts: 1,
             });
         }
+        Err(self.refused(status, &headers, &body))
+    }
+
+    /// An answer that goes on for as long as it likes; tried once. Its head must come in time.
+    pub(crate) async fn open(&self, url: &Url, call: &Call) -> Result<Response, CallError> {
+        let limit = call.timeout.unwrap_or(self.shared.timeout);
+        let started = Instant::now();
+        let opened = async {
+            let sent = self.request_to(url, call).await?.send();
+            let response = match tokio::time::timeout(limit, sent).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(error)) => return Err(Failure::transport(error, limit)),
+                Err(_) => return Err(Failure::lasting(Cause::Timeout(limit))),
+            };
+            let (status, headers) = (response.status(), response.headers().clone());
+            if status.is_success() {
+                return Ok(response);
+            }
+            match tokio::time::timeout(limit, self.body(response)).await {
+                Ok(Ok(body)) => Err(self.refused(status, &headers, &body)),
+                Ok(Err(cause)) => Err(Failure::body(cause, limit)),
+                Err(_) => Err(Failure::lasting(Cause::Timeout(limit))),
+            }
+        };
+        opened.await.map_err(|failure| CallError {
+            method: call.method.clone(),
+            url: printable(url),
+            attempts: 1,
+            duration: started.elapsed(),
+            cause: failure.cause,
+        })
+    }
+
+    pub(crate) fn max_answer_bytes(&self) -> usize {
+        self.shared.max_answer_bytes
+    }
+
+    async fn request_to(&self, url: &Url, call: &Call) -> Result<reqwest::RequestBuilder, Failure> {
+        let headers = self.headers(url, call).await?;
+        let request = self
+            .shared
+            .http
+            .request(call.method.clone(), url.clone())
+            .headers(headers);
+        Ok(match &call.body {
+            Some(body) => request.body(body.clone()),
+            None => request,
+        })
+    }
+
+    /// What an answer that is not 2xx means.
+    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         if status == StatusCode::UNAUTHORIZED
             && let Some(tokens) = &self.shared.tokens
         {
             tokens.forget();
         }
-        Err(Failure {
+        Failure {
             again: is_worth_retrying(status),
             asked: headers
                 .get(RETRY_AFTER)
@@ -181,10 +223,10 @@ impl Client {
                 .and_then(|value| retry_after(value, Utc::now())),
             cause: Cause::Status {
                 status,
-                problem: problem(status, &body).map(Box::new),
-                body: excerpt(&body),
+                problem: problem(status, body).map(Box::new),
+                body: excerpt(body),
             },
-        })
+        }
     }
 
     /// Defaults, then the call's own, then the token; defaults and token only where they belong.

@@ -7,7 +7,7 @@
 //!        ▼                                                           │
 //!   CallError {method, url, status, problem, attempts, duration}   Answer {status, headers, body}
 //!                                                                    │
-//!        list · list_all · get · create · statuses · report ◄────────┘
+//!        list · list_all · watch · get · create · statuses · report ◄────────┘
 //!          └─► RemoteResource: what every API version has, and the JSON as it came
 //! ```
 //!
@@ -26,6 +26,7 @@ mod retry;
 pub mod tls;
 mod token;
 mod typed;
+mod watch;
 
 pub use address::{BaseUrl, BaseUrlError};
 pub use call::{Answer, Call};
@@ -37,3 +38,4 @@ pub use reqwest::{Method, StatusCode, header};
 pub use retry::{Backoff, Retry};
 pub use token::TokenError;
 pub use typed::ListQuery;
+pub use watch::{Follow, KeysetPage, Watch, WatchEvent, WatchNews};

@@ -136,7 +136,7 @@ impl Client {
         decode(&method, &url, &answer)
     }
 
-    fn url_of(&self, method: &Method, segments: &[&str]) -> Result<Url, CallError> {
+    pub(crate) fn url_of(&self, method: &Method, segments: &[&str]) -> Result<Url, CallError> {
         match refuse_segments(method.clone(), segments) {
             Some(error) => Err(error),
             None => Ok(self.base_url().of_segments(segments.iter().copied())),
