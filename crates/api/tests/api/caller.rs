@@ -11,12 +11,14 @@ use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
 use hyperfleet_runtime::shutdown::Shutdown;
+use hyperfleet_store::Store;
 use hyperfleet_store::testing::TestDatabase;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 pub(crate) struct Caller {
     router: axum::Router,
+    pub(crate) store: Store,
     pub(crate) shutdown: Shutdown,
 }
 
@@ -109,7 +111,7 @@ impl Caller {
             ring,
         ));
         let state = ApiState {
-            store,
+            store: store.clone(),
             kinds: entities.kinds,
             schemas: entities.schemas,
             hub: hub.clone(),
@@ -120,6 +122,7 @@ impl Caller {
         tokio::spawn(async move { hub.run(stop).await });
         Caller {
             router: router(state, metrics),
+            store,
             shutdown,
         }
     }

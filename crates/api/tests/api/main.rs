@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
 mod caller;
+mod contract;
 mod failures;
 mod lifecycle;
 mod openapi;
