@@ -19,6 +19,7 @@ pub mod column;
 pub mod condition;
 pub mod deletion;
 pub mod due;
+pub mod fields;
 pub mod generation;
 pub mod history;
 pub mod identity;
