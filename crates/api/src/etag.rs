@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
+use serde::Serialize;
 
 use crate::failure::Failure;
 
@@ -20,7 +21,12 @@ fn tag(resource: &Resource) -> String {
 
 /// An answer that is one resource, with its tag.
 pub(crate) fn tagged(status: StatusCode, resource: &Resource) -> Response {
-    let mut response = (status, Json(resource)).into_response();
+    tagged_as(status, resource, resource)
+}
+
+/// An answer that is something made of one resource, with that resource's tag.
+pub(crate) fn tagged_as(status: StatusCode, resource: &Resource, body: impl Serialize) -> Response {
+    let mut response = (status, Json(body)).into_response();
     if let Ok(value) = HeaderValue::try_from(tag(resource)) {
         response.headers_mut().insert(header::ETAG, value);
     }

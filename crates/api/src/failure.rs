@@ -5,7 +5,6 @@ use axum::response::{IntoResponse, Response};
 use hyperfleet_core::deletion::DeletionRecord;
 use hyperfleet_core::problem::{Code, FieldError, Problem, TYPE_BASE};
 use hyperfleet_core::report::ReportError;
-use hyperfleet_core::search::SearchError;
 use hyperfleet_store::StoreError;
 
 /// A request that did not succeed. Becomes a problem document when it leaves (see `observe`), because only there are
@@ -123,12 +122,6 @@ impl From<StoreError> for Failure {
                 )
             }
         }
-    }
-}
-
-impl From<SearchError> for Failure {
-    fn from(error: SearchError) -> Failure {
-        Failure::new(Code::BadRequest, error.to_string())
     }
 }
 

@@ -19,6 +19,7 @@ mod delete;
 mod entities;
 mod etag;
 mod failure;
+mod fields;
 mod history;
 mod housekeeping;
 mod list;

@@ -19,6 +19,14 @@ impl Pairs {
             .map(|(_, value)| value.trim())
             .filter(|value| !value.is_empty())
     }
+
+    /// Every value of a parameter that may be repeated, as given.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0
+            .iter()
+            .filter(move |(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Pairs {

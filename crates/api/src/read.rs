@@ -4,8 +4,10 @@ use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::etag::tagged;
+use crate::etag::{tagged, tagged_as};
 use crate::failure::Failure;
+use crate::fields;
+use crate::params::Pairs;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
 
@@ -13,12 +15,17 @@ pub(crate) async fn read(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
     Path(ids): Path<Ids>,
+    query: Pairs,
 ) -> Result<Response, Failure> {
+    let fields = fields::wanted(&query)?;
     let owner = scope.owner(&state, &ids).await?;
     let id = scope.item(&ids)?;
     let found = state.store.resource(scope.kind_name(), owner, id).await?;
     match found {
-        Some(resource) => Ok(tagged(StatusCode::OK, &resource)),
+        Some(resource) => Ok(match fields {
+            None => tagged(StatusCode::OK, &resource),
+            Some(fields) => tagged_as(StatusCode::OK, &resource, fields.project(&resource)),
+        }),
         None => Err(scope.missing(&state, owner, id).await),
     }
 }

@@ -19,6 +19,7 @@ use axum::extract::{Extension, FromRequestParts, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use hyperfleet_core::fields::Fields;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::search::Search;
@@ -53,9 +54,7 @@ pub(crate) async fn list_or_watch(
     match query.get("watch") {
         Some("true" | "1") => watch(&state, &scope, &ids, &query, &parts.headers).await,
         None | Some("false" | "0") => {
-            let query = ListQuery::from_request_parts(&mut parts, &state).await?;
-            let page = list::list(State(state), Extension(scope), Path(ids), query).await?;
-            Ok(page.into_response())
+            list::list(State(state), Extension(scope), Path(ids), query).await
         }
         Some(_) => Err(Failure::invalid(
             "watch",
@@ -72,10 +71,13 @@ async fn watch(
     query: &Pairs,
     headers: &HeaderMap,
 ) -> Result<Response, Failure> {
+    let asked = ListQuery::read(query, scope, state)?;
     let wanted = Wanted {
-        kind: scope.kind_name().map(str::to_owned),
+        kind: scope.kind_name().map(str::to_owned).or(asked.kind),
         owner: scope.owner(state, ids).await?,
-        search: query.get("search").map(Search::parse).transpose()?,
+        search: asked.search,
+        reference: asked.reference,
+        fields: asked.fields,
     };
     let since = since(query, headers)?;
     if let Some(since) = &since {
@@ -140,15 +142,28 @@ struct Wanted {
     kind: Option<String>,
     owner: Owner,
     search: Option<Search>,
+    /// A type of reference, and the id of its target.
+    reference: Option<(String, String)>,
+    fields: Option<Fields>,
 }
 
 impl Wanted {
-    /// Whether the search finds it. What it does not find any longer, or never did, is told as deleted by its id
-    /// alone: whether it was found before is not known here, and a watcher that does not have it has nothing to do.
+    /// Whether search and reference find it. What they do not find any longer, or never did, is told as deleted by
+    /// its id alone: whether it was found before is not known here, and a watcher that does not have it has nothing
+    /// to do.
     fn finds(&self, resource: &Resource) -> bool {
+        let points = |(ref_type, target): &(String, String)| {
+            let targets = resource.references.get(ref_type);
+            targets.is_some_and(|targets| {
+                targets
+                    .iter()
+                    .any(|reference| reference.target.id.to_string() == *target)
+            })
+        };
         self.search
             .as_ref()
             .is_none_or(|search| search.matches(resource))
+            && self.reference.as_ref().is_none_or(points)
     }
 
     /// Whether it is in the list at all.
@@ -267,7 +282,13 @@ impl Watcher {
                 let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href});
                 Some(event("delete", &change.position, &data))
             }
-            News::Change(change) => Some(change.whole().clone()),
+            News::Change(change) => Some(match &self.wanted.fields {
+                None => change.whole().clone(),
+                Some(fields) => {
+                    let part = fields.project(&change.resource);
+                    event(change.name(), &change.position, &part)
+                }
+            }),
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::error::StoreError;
 use crate::migrations;
 use crate::observe::Observer;
+use crate::totals::Totals;
 
 /// How to reach a database, and how hard.
 #[derive(Debug, Clone)]
@@ -60,6 +61,7 @@ pub struct Store {
     /// Woken whenever a write through this store changed what a watcher can see.
     pub(crate) wake: Arc<Notify>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) totals: Arc<Totals>,
 }
 
 impl Store {
@@ -92,6 +94,7 @@ impl Store {
             server,
             wake: Arc::default(),
             observer: None,
+            totals: Arc::default(),
         })
     }
 
@@ -133,6 +136,7 @@ impl Store {
 
     /// Tells the reader of the change feed that there is something to read.
     pub(crate) fn changed(&self) {
+        self.totals.written();
         self.wake.notify_one();
     }
 

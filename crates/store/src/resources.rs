@@ -5,10 +5,8 @@
 //! | `create` | 1 | one row, its count and its line in the audit log; owner and targets by key |
 //! | `patch` | 2 | one row and its line in the audit log |
 //! | `resource`, `resources` | 1 | by key |
-//! | `list` | 2 | a page by index; the count grows with the kind |
 
 use hyperfleet_core::identity::ResourceId;
-use hyperfleet_core::list::{Page, PageRequest};
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
@@ -69,14 +67,6 @@ impl Owner {
             Owner::Is(id) => Some(id.0),
         }
     }
-}
-
-/// Which resources a list is about. `kind: None` is all kinds.
-#[derive(Debug, Clone, Copy)]
-pub struct ResourceQuery<'a> {
-    pub kind: Option<&'a str>,
-    pub owner: Owner,
-    pub page: PageRequest,
 }
 
 impl Store {
@@ -325,42 +315,6 @@ impl Store {
         found.as_ref().map(row::resource).transpose()
         })
         .await
-    }
-
-    /// One page, newest first.
-    pub async fn list(&self, query: &ResourceQuery<'_>) -> Result<Page<Resource>, StoreError> {
-        let rows = sqlx::query(concat!(
-            "SELECT ",
-            resource_columns!(),
-            " FROM resources r
-              WHERE ($1::text IS NULL OR r.kind = $1) AND ($2::uuid IS NULL OR r.owner_id = $2)
-              ORDER BY r.created_time DESC, r.id DESC LIMIT $3 OFFSET $4"
-        ))
-        .bind(query.kind)
-        .bind(query.owner.id())
-        .bind(i64::from(query.page.size))
-        .bind(query.page.offset())
-        .fetch_all(&self.pool)
-        .await?;
-        let total: i64 = sqlx::query(
-            "SELECT count(*) AS total FROM resources r
-             WHERE ($1::text IS NULL OR r.kind = $1) AND ($2::uuid IS NULL OR r.owner_id = $2)",
-        )
-        .bind(query.kind)
-        .bind(query.owner.id())
-        .fetch_one(&self.pool)
-        .await?
-        .try_get("total")?;
-        let items = rows
-            .iter()
-            .map(row::resource)
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Page {
-            page: query.page.page,
-            size: u32::try_from(items.len()).unwrap_or(u32::MAX),
-            total: u64::try_from(total).unwrap_or(0),
-            items,
-        })
     }
 }
 

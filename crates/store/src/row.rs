@@ -27,15 +27,7 @@ pub(crate) use resource_columns;
 
 pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
     let id: Uuid = row.try_get("id")?;
-    let owner: Option<Uuid> = row.try_get("owner_id")?;
-    let owner_references = match owner {
-        None => None,
-        Some(owner) => Some(ObjectReference {
-            id: ResourceId(owner),
-            kind: row.try_get("owner_kind")?,
-            href: row.try_get("owner_href")?,
-        }),
-    };
+    let owner_references = owner(row)?;
     let Json(spec): Json<Map<String, Value>> = row.try_get("spec")?;
     let Json(labels): Json<BTreeMap<String, String>> = row.try_get("labels")?;
     let Json(tenancy): Json<BTreeMap<String, String>> = row.try_get("tenancy")?;
@@ -59,6 +51,18 @@ pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
         updated_by: row.try_get("updated_by")?,
         deleted_time: row.try_get("deleted_time")?,
         deleted_by: row.try_get("deleted_by")?,
+    })
+}
+
+pub(crate) fn owner(row: &PgRow) -> Result<Option<ObjectReference>, StoreError> {
+    let owner: Option<Uuid> = row.try_get("owner_id")?;
+    Ok(match owner {
+        None => None,
+        Some(owner) => Some(ObjectReference {
+            id: ResourceId(owner),
+            kind: row.try_get("owner_kind")?,
+            href: row.try_get("owner_href")?,
+        }),
     })
 }
 
@@ -90,7 +94,7 @@ pub(crate) fn reference_facet(ref_type: &str, target: ResourceId) -> String {
     format!("reference:{ref_type}={target}")
 }
 
-fn generation(id: Uuid, number: i32) -> Result<Generation, StoreError> {
+pub(crate) fn generation(id: Uuid, number: i32) -> Result<Generation, StoreError> {
     Generation::try_from(i64::from(number)).map_err(|error| StoreError::Unreadable {
         id: id.to_string(),
         what: error.to_string(),

@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use hyperfleet_core::resource::Resource;
 use sqlx::postgres::PgConnectOptions;
+use sqlx::types::Json;
 use sqlx::{Connection, Executor};
 use uuid::Uuid;
 
@@ -32,7 +34,12 @@ impl TestDatabase {
             .await
             .expect("a database can be created");
         maintenance.close().await.expect("the connection closes");
-        let target = Target(server.database(&name));
+        // Nobody misses what a crash of a test's server loses.
+        let target = Target(
+            server
+                .database(&name)
+                .options([("synchronous_commit", "off")]),
+        );
         let pool = DatabaseOptions {
             max_connections: 10,
             ..DatabaseOptions::default()
@@ -49,6 +56,39 @@ impl Store {
     /// For tests that must do what no statement of the store does, such as pausing in the middle of a transaction.
     pub fn pool_for_tests(&self) -> &sqlx::PgPool {
         &self.pool
+    }
+
+    /// Stores a row as it is, below every rule of the domain.
+    pub async fn put_for_tests(&self, resource: &Resource) {
+        let owner = resource.owner_references.as_ref();
+        sqlx::query(
+            "INSERT INTO resources (id, kind, name, href, owner_id, owner_kind, owner_href, spec, labels, tenancy,
+                                    generation, status, created_time, updated_time, created_by, updated_by,
+                                    deleted_time, deleted_by, refs)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+        )
+        .bind(resource.id.0)
+        .bind(&resource.kind)
+        .bind(&resource.name)
+        .bind(&resource.href)
+        .bind(owner.map(|owner| owner.id.0))
+        .bind(owner.map(|owner| owner.kind.as_str()))
+        .bind(owner.map(|owner| owner.href.as_str()))
+        .bind(Json(&resource.spec))
+        .bind(Json(&resource.labels))
+        .bind(Json(&resource.tenancy))
+        .bind(resource.generation.get())
+        .bind(Json(&resource.status))
+        .bind(resource.created_time)
+        .bind(resource.updated_time)
+        .bind(&resource.created_by)
+        .bind(&resource.updated_by)
+        .bind(resource.deleted_time)
+        .bind(&resource.deleted_by)
+        .bind(Json(&resource.references))
+        .execute(&self.pool)
+        .await
+        .expect("the row fits the table");
     }
 }
 

@@ -6,6 +6,7 @@ mod caller;
 mod contract;
 mod failures;
 mod lifecycle;
+mod lists;
 mod openapi;
 mod resources;
 mod schemas;

@@ -6,5 +6,6 @@ mod deletion;
 mod feed;
 mod fleet;
 mod history;
+mod lists;
 mod reports;
 mod resources;

@@ -1,5 +1,4 @@
-use hyperfleet_core::list::PageRequest;
-use hyperfleet_store::{Create, Created, Owner, ResourceQuery, StoreError};
+use hyperfleet_store::{Create, Created, Owner, StoreError};
 
 use crate::fleet::{Fleet, author, point_at};
 
@@ -55,28 +54,6 @@ async fn a_child_needs_an_owner_and_a_reference_a_target_that_are_there_and_stay
     dangling.references = [("wif".to_owned(), vec![reference])].into();
     let refused = fleet.store_new(dangling).await;
     assert!(matches!(refused, Err(StoreError::TargetGone { .. })));
-}
-
-#[tokio::test]
-async fn pages_are_newest_first_and_know_the_total() {
-    let fleet = Fleet::new().await;
-    let mut names = Vec::new();
-    for index in 0..5 {
-        names.push(fleet.create("Cluster", &format!("c-{index}")).await.name);
-    }
-    names.reverse();
-    let mut seen = Vec::new();
-    for page in 1..=3 {
-        let query = ResourceQuery {
-            kind: Some("Cluster"),
-            owner: Owner::Any,
-            page: PageRequest { page, size: 2 },
-        };
-        let page = fleet.store.list(&query).await.unwrap();
-        assert_eq!(page.total, 5);
-        seen.extend(page.items.into_iter().map(|resource| resource.name));
-    }
-    assert_eq!(seen, names);
 }
 
 #[tokio::test]

@@ -1,0 +1,3 @@
+mod plans;
+mod projection;
+mod walk;

@@ -1,0 +1,251 @@
+//! No list reads the whole table.
+
+use hyperfleet_core::fields::Fields;
+use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::list::{Direction, Key, KeysetColumn, KeysetOrder, Mark, Order, PageRequest};
+use hyperfleet_core::search::Search;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::super::{PageQuery, ResourceFilter, StretchQuery, statement};
+use crate::resources::Owner;
+use crate::search::Sql;
+use crate::testing::TestDatabase;
+
+/// 20,000 clusters and as many node pools, each with a spec, labels, conditions, and some with references.
+const FLEET: &str = r#"
+INSERT INTO resources (id, kind, name, href, spec, labels, generation, status, created_time, updated_time, created_by,
+                       updated_by, refs)
+SELECT ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'Cluster', 'c-' || i, '/c/' || i,
+       jsonb_build_object('region', 'r' || i % 7, 'text', repeat(md5(i::text), 20)),
+       jsonb_build_object('shard', (i % 400)::text, 'env', CASE i % 2 WHEN 0 THEN 'dev' ELSE 'prod' END), 1,
+       jsonb_build_object('phase', CASE i % 200 WHEN 0 THEN 'Failed' ELSE 'Ready' END, 'conditions', jsonb_build_array(
+           jsonb_build_object('type', 'Reconciled', 'status', CASE i % 100 WHEN 0 THEN 'False' ELSE 'True' END,
+                              'last_updated_time', '2026-01-01T00:00:00Z'))),
+       '2026-01-01'::timestamptz + i * interval '1 second', '2026-01-01', 'me', 'me',
+       CASE i % 5 WHEN 0 THEN jsonb_build_object('wif', jsonb_build_array(jsonb_build_object('id', 'w-' || i % 500)))
+                  ELSE '{}' END
+FROM generate_series(1, 20000) i;
+INSERT INTO resources (id, kind, name, href, owner_id, owner_kind, owner_href, spec, labels, generation, status,
+                       created_time, updated_time, created_by, updated_by)
+SELECT ('00000000-0000-7000-9000-' || lpad(i::text, 12, '0'))::uuid, 'NodePool', 'n-' || i, '/n/' || i,
+       ('00000000-0000-7000-8000-' || lpad((1 + i % 2000)::text, 12, '0'))::uuid, 'Cluster', '/c', '{}', '{}', 1,
+       '{"phase": "Ready", "conditions": []}', '2026-01-01'::timestamptz + i * interval '1 second', '2026-01-01', 'me',
+       'me'
+FROM generate_series(1, 20000) i;
+ANALYZE resources;
+"#;
+
+const NEWEST: KeysetOrder = KeysetOrder {
+    column: KeysetColumn::CreatedTime,
+    direction: Direction::Descending,
+};
+
+async fn plan(pool: &PgPool, mut sql: Sql) -> String {
+    let lines: Vec<String> = sql
+        .build_query_scalar()
+        .persistent(false)
+        .fetch_all(pool)
+        .await
+        .unwrap();
+    lines.join("\n")
+}
+
+fn cluster(number: u64) -> ResourceId {
+    ResourceId(Uuid::parse_str(&format!("00000000-0000-7000-8000-{number:012}")).unwrap())
+}
+
+#[tokio::test]
+async fn every_list_goes_by_an_index() {
+    let database = TestDatabase::new().await;
+    let pool = &database.store.pool;
+    sqlx::raw_sql(FLEET).execute(pool).await.unwrap();
+
+    let clusters = ResourceFilter {
+        kind: Some("Cluster"),
+        owner: Owner::Any,
+        search: None,
+        reference: None,
+    };
+    let everything = ResourceFilter {
+        kind: None,
+        ..clusters
+    };
+    let (newest, by_name) = (Order::default(), Order::parse(["name"]).unwrap());
+    let fields = Fields::parse(["name,generation"]).unwrap().unwrap();
+    let page = |filter, page, order, fields| PageQuery {
+        filter,
+        order,
+        page: PageRequest { page, size: 20 },
+        fields,
+    };
+    let owned = ResourceFilter {
+        kind: Some("NodePool"),
+        owner: Owner::Is(cluster(7)),
+        ..clusters
+    };
+    let pointing = ResourceFilter {
+        reference: Some(("wif", "w-25")),
+        ..clusters
+    };
+    let searches: Vec<Search> = [
+        "labels.shard = '17'",
+        "labels.shard in ['17', '18']",
+        "labels.env = 'dev'",
+        "status.conditions.Reconciled = 'False'",
+        "status.conditions.Reconciled != 'True'",
+        "not status.conditions.Reconciled = 'True'",
+        "status.conditions.Reconciled = 'False' and status.conditions.Reconciled.last_updated_time < '2026-03-01'",
+        "status.phase = 'Failed'",
+        "labels.shard = '17' and labels.env = 'prod' and spec.region = 'r1'",
+        "id in ['00000000-0000-7000-8000-000000000001']",
+        "owner_id = '00000000-0000-7000-8000-000000000001'",
+    ]
+    .into_iter()
+    .map(|text| Search::parse(text).unwrap())
+    .collect();
+
+    let mut statements = vec![
+        (
+            "kind",
+            statement::page("EXPLAIN ", &page(clusters, 1, &newest, None)),
+        ),
+        (
+            "kind, far",
+            statement::page("EXPLAIN ", &page(clusters, 50, &newest, None)),
+        ),
+        (
+            "kind, some fields",
+            statement::page("EXPLAIN ", &page(clusters, 1, &newest, Some(&fields))),
+        ),
+        (
+            "kind by name",
+            statement::page("EXPLAIN ", &page(clusters, 1, &by_name, None)),
+        ),
+        (
+            "all kinds",
+            statement::page("EXPLAIN ", &page(everything, 1, &newest, None)),
+        ),
+        (
+            "owner",
+            statement::page("EXPLAIN ", &page(owned, 1, &newest, None)),
+        ),
+        ("owner, count", statement::count("EXPLAIN ", &owned)),
+        (
+            "reference",
+            statement::page("EXPLAIN ", &page(pointing, 1, &newest, None)),
+        ),
+        ("reference, count", statement::count("EXPLAIN ", &pointing)),
+    ];
+    for search in &searches {
+        let filter = ResourceFilter {
+            search: Some(search),
+            ..clusters
+        };
+        statements.push((
+            "search",
+            statement::page("EXPLAIN ", &page(filter, 1, &newest, None)),
+        ));
+    }
+    let time = "2026-01-01T01:00:00Z".parse().unwrap();
+    for (key, filter) in [
+        (Key::CreatedTime(time), clusters),
+        (Key::CreatedTime(time), everything),
+        (Key::Name("c-5000".to_owned()), clusters),
+        (Key::Id, clusters),
+    ] {
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let after = Mark {
+                id: cluster(3600),
+                key: key.clone(),
+            };
+            let order = KeysetOrder {
+                column: key.column(),
+                direction,
+            };
+            let query = StretchQuery {
+                filter,
+                order,
+                after: Some(&after),
+                limit: 500,
+                fields: Some(&fields),
+            };
+            statements.push(("stretch", statement::stretch("EXPLAIN ", &query)));
+        }
+    }
+    let first = StretchQuery {
+        filter: clusters,
+        order: NEWEST,
+        after: None,
+        limit: 500,
+        fields: None,
+    };
+    statements.push(("first stretch", statement::stretch("EXPLAIN ", &first)));
+
+    for (name, sql) in statements {
+        let text = sql.sql().as_str().to_owned();
+        let plan = plan(pool, sql).await;
+        assert!(
+            !plan.contains("Seq Scan on resources "),
+            "{name}: {text}\n{plan}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn kept_plans_go_by_an_index_for_any_value() {
+    let database = TestDatabase::new().await;
+    sqlx::raw_sql(FLEET)
+        .execute(&database.store.pool)
+        .await
+        .unwrap();
+    let mut connection = database.store.pool.acquire().await.unwrap();
+    let generic = "SET plan_cache_mode = force_generic_plan";
+    sqlx::raw_sql(generic)
+        .execute(&mut *connection)
+        .await
+        .unwrap();
+    let kinds = [Some("Cluster"), None];
+    let owners = [Owner::Any, Owner::Is(cluster(7))];
+    for (kind, owner) in kinds
+        .iter()
+        .flat_map(|kind| owners.map(|owner| (*kind, owner)))
+    {
+        let filter = ResourceFilter {
+            kind,
+            owner,
+            search: None,
+            reference: None,
+        };
+        assert!(filter.has_few_forms());
+        let page = PageQuery {
+            filter,
+            order: &Order::default(),
+            page: PageRequest::default(),
+            fields: None,
+        };
+        let after = Mark {
+            id: cluster(1),
+            key: Key::CreatedTime("2026-01-01T01:00:00Z".parse().unwrap()),
+        };
+        let stretch = StretchQuery {
+            filter,
+            order: NEWEST,
+            after: Some(&after),
+            limit: 500,
+            fields: None,
+        };
+        for mut sql in [
+            statement::page("EXPLAIN ", &page),
+            statement::stretch("EXPLAIN ", &stretch),
+        ] {
+            let plan: Vec<String> = sql
+                .build_query_scalar()
+                .fetch_all(&mut *connection)
+                .await
+                .unwrap();
+            let plan = plan.join("\n");
+            assert!(!plan.contains("Seq Scan on resources "), "{plan}");
+        }
+    }
+}
