@@ -1,6 +1,7 @@
 //! How the API applies the rules of the domain to what is stored.
 
 use hyperfleet_core::aggregation::{self, Subject};
+use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Registry;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::{Aggregated, Rules, Stored};
@@ -12,22 +13,17 @@ impl Rules for ApiState {
         &self.kinds
     }
 
+    fn required(&self, kind: &str) -> Vec<AdapterName> {
+        self.rules.now().rules(kind).required().to_vec()
+    }
+
     fn aggregate(&self, stored: &Stored, at: Time) -> Aggregated {
-        let resource = &stored.resource;
-        let required = self
-            .kinds
-            .kind(&resource.kind)
-            .map_or(&[][..], |kind| &kind.required_adapters);
         let subject = Subject {
-            generation: resource.generation,
-            updated_time: resource.updated_time,
-            deleting: resource.is_deleting(),
+            resource: &stored.resource,
             has_children: stored.has_children,
-            required,
         };
-        Aggregated {
-            status: aggregation::status(&subject, &stored.reports, Some(&resource.status), at),
-            recheck: None,
-        }
+        let rules = self.rules.now();
+        let rules = rules.rules(&stored.resource.kind);
+        aggregation::aggregate(&subject, &stored.reports, at, rules)
     }
 }

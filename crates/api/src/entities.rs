@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hyperfleet_core::aggregation::Rulebook;
 use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_runtime::config::Loaded;
 use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, suggest, yaml};
 
 use crate::config::ApiConfig;
+use crate::rules::RulesInForce;
 use crate::schema::{Sources, SpecSchemas};
 
 /// What an API serves.
@@ -15,6 +17,7 @@ use crate::schema::{Sources, SpecSchemas};
 pub struct Entities {
     pub kinds: Arc<Registry>,
     pub schemas: Arc<SpecSchemas>,
+    pub rules: RulesInForce,
     /// What can be served but was hardly meant.
     pub warnings: Vec<String>,
 }
@@ -63,6 +66,13 @@ fn build(
             schemas.insert(kind.kind.clone(), schema);
         }
     }
+    let rules = match Rulebook::new(&kinds, &[]) {
+        Ok((rules, _)) => rules,
+        Err(error) => {
+            diagnostics.extend(error.diagnostics(written));
+            Rulebook::default()
+        }
+    };
     let names: Vec<String> = kinds.iter().map(|kind| kind.kind.clone()).collect();
     let registry = match Registry::new(kinds) {
         Ok(registry) => Some(registry),
@@ -85,6 +95,7 @@ fn build(
     Ok(Entities {
         kinds: Arc::new(kinds),
         schemas: Arc::new(schemas),
+        rules: RulesInForce::new(rules),
         warnings: warnings.iter().map(ToString::to_string).collect(),
     })
 }

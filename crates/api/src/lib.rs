@@ -34,6 +34,7 @@ mod query;
 mod read;
 mod references;
 mod routes;
+mod rules;
 mod schema;
 mod scope;
 mod service;
@@ -49,6 +50,7 @@ pub use config::{
 pub use entities::Entities;
 pub use metrics::HttpMetrics;
 pub use routes::router;
+pub use rules::RulesInForce;
 pub use schema::SpecSchemas;
 pub use service::{Api, StartError};
 pub use state::ApiState;

@@ -69,6 +69,7 @@ impl Api {
                 kinds: entities.kinds,
                 schemas: entities.schemas,
                 hub: Arc::new(hub),
+                rules: entities.rules,
                 version,
             },
             metrics,

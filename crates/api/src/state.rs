@@ -6,6 +6,7 @@ use hyperfleet_core::kind::Registry;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::Store;
 
+use crate::rules::RulesInForce;
 use crate::schema::SpecSchemas;
 use crate::watch::hub::Hub;
 
@@ -18,6 +19,8 @@ pub struct ApiState {
     pub schemas: Arc<SpecSchemas>,
     /// Where watchers hear of changes.
     pub hub: Arc<Hub>,
+    /// What makes the status of each kind.
+    pub rules: RulesInForce,
     /// Told by the metadata route.
     pub version: &'static str,
 }

@@ -137,12 +137,9 @@ fn decide(
         ..stored.clone()
     };
     after.reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
-    let required = state
-        .kinds
-        .kind(&resource.kind)
-        .map_or(&[][..], |kind| &kind.required_adapters);
+    let required = state.required(&resource.kind);
     if report.says(types::FINALIZED, ConditionStatus::True)
-        && is_removable(resource, required, &after.reports, stored.has_children)
+        && is_removable(resource, &required, &after.reports, stored.has_children)
     {
         return Ok(Decision {
             answer: Outcome {

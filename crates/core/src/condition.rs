@@ -67,6 +67,9 @@ pub mod types {
     /// The last state all required adapters agreed on was good.
     pub const LAST_KNOWN_RECONCILED: &str = "LastKnownReconciled";
 
+    /// No adapter is late, by the policies of the kind.
+    pub const ADAPTERS_REPORTING: &str = "AdaptersReporting";
+
     /// Every report carries these, in this order of complaint.
     pub const MANDATORY: [&str; 3] = [AVAILABLE, APPLIED, HEALTH];
 }

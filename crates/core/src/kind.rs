@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 pub use registry::{Mistake, Registry, RegistryError};
 
+use crate::aggregation::ConditionMapping;
 use crate::identity::AdapterName;
 
 /// What happens to the children when their parent is deleted.
@@ -51,6 +52,9 @@ pub struct Kind {
     /// What resources of this kind may point at without owning it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceRule>,
+    /// Conditions of its resources that are computed from what adapters reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionMapping>,
     /// The schema of `spec` under `components.schemas` of the document that `server.openapi_schema_path` names.
     /// With `spec_schema` or `spec_schema_file` it is only what messages call the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +139,7 @@ impl Kind {
             name_min_len: one(),
             name_max_len: hundred(),
             references: Vec::new(),
+            conditions: Vec::new(),
             spec_schema_name: None,
             require_spec_schema: false,
             spec_schema: None,

@@ -58,6 +58,16 @@ impl SpanMap {
     }
 }
 
+/// What the compiler quotes is the CEL text, which the author never saw.
+fn requoted(problem: &Problem, cel: &str, rule: &str) -> String {
+    match cel.get(problem.span.clone()) {
+        Some(lowered) if !lowered.is_empty() && !rule.is_empty() => problem
+            .message
+            .replace(&format!("`{lowered}`"), &format!("`{rule}`")),
+        _ => problem.message.clone(),
+    }
+}
+
 /// Parses a rule and writes it as CEL, without checking variables.
 pub fn lower(text: &str) -> Result<Lowered, Problems> {
     let expr = parser::parse(text).map_err(|problem| Problems::new(text, vec![problem]))?;
@@ -89,9 +99,13 @@ impl Rule {
                 map,
             }),
             Err(problems) => {
-                let back = problems.into_iter().map(|problem| Problem {
-                    span: map.to_rule(&problem.span),
-                    ..problem
+                let back = problems.into_iter().map(|problem| {
+                    let span = map.to_rule(&problem.span);
+                    Problem {
+                        message: requoted(&problem, &cel, text.get(span.clone()).unwrap_or("")),
+                        span,
+                        ..problem
+                    }
                 });
                 Err(Problems::new(text, back.collect()))
             }

@@ -32,15 +32,21 @@ impl<'n> Fields<'n> {
 
     /// The value of a key; one that was left empty counts as absent.
     pub fn get(&mut self, key: &'static str) -> Option<&'n Node> {
-        self.known.push(key);
+        self.know(key);
         let entries = self.node.as_mapping().unwrap_or_default();
         let found = entries.iter().find(|(name, _)| matches(&name.text, key));
         found.map(|(_, node)| node).filter(|node| !node.is_null())
     }
 
+    fn know(&mut self, key: &'static str) {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+    }
+
     /// Also when it is null: `default: null` is a value.
     pub fn get_json(&mut self, key: &'static str) -> Option<Json> {
-        self.known.push(key);
+        self.know(key);
         self.node.get(key).map(Node::to_json)
     }
 

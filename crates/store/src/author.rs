@@ -1,8 +1,10 @@
 //! On whose behalf a write is done, and by which rules.
 
 use hyperfleet_core::adapter_status::AdapterStatus;
+pub use hyperfleet_core::aggregation::Aggregated;
+use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Registry;
-use hyperfleet_core::resource::{Resource, ResourceStatus};
+use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
 
 /// Who writes, when, and in which request: what history keeps of a write besides the write itself.
@@ -23,17 +25,12 @@ pub struct Stored {
     pub has_children: bool,
 }
 
-/// A resource's status as computed from what is stored.
-#[derive(Debug, Clone)]
-pub struct Aggregated {
-    pub status: ResourceStatus,
-    /// When time alone may change it.
-    pub recheck: Option<Time>,
-}
-
 /// The rules of the domain that a write of several rows applies to each of them.
 pub trait Rules: Sync {
     fn kinds(&self) -> &Registry;
+
+    /// The adapters that must clean up before a resource of this kind goes.
+    fn required(&self, kind: &str) -> Vec<AdapterName>;
 
     /// Pure: called again when a write lost a race.
     fn aggregate(&self, stored: &Stored, at: Time) -> Aggregated;

@@ -290,11 +290,8 @@ async fn settle(
             has_children,
             resource,
         };
-        let required = rules
-            .kinds()
-            .kind(&stored.resource.kind)
-            .map_or(&[][..], |kind| &kind.required_adapters);
-        if is_removable(&stored.resource, required, &stored.reports, has_children) {
+        let required = rules.required(&stored.resource.kind);
+        if is_removable(&stored.resource, &required, &stored.reports, has_children) {
             outcome.removed.push(Removed {
                 resource: stored.resource,
                 how: Removal::Finalized,
@@ -366,12 +363,9 @@ async fn ancestors(
         if !stored.resource.is_deleting() || stored.has_children {
             return Ok(());
         }
-        let required = rules
-            .kinds()
-            .kind(&stored.resource.kind)
-            .map_or(&[][..], |kind| &kind.required_adapters);
+        let required = rules.required(&stored.resource.kind);
         let mut outcome = Outcome::default();
-        if is_removable(&stored.resource, required, &stored.reports, false) {
+        if is_removable(&stored.resource, &required, &stored.reports, false) {
             owner = stored.resource.owner_references.as_ref().map(|o| o.id);
             outcome.removed.push(Removed {
                 resource: stored.resource,

@@ -115,6 +115,7 @@ impl Caller {
             kinds: entities.kinds,
             schemas: entities.schemas,
             hub: hub.clone(),
+            rules: entities.rules,
             version: "test",
         };
         let shutdown = Shutdown::new();

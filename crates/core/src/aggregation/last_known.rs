@@ -3,7 +3,8 @@
 //! Sticky across generations: an update in progress does not turn it off, a failure at the generation it
 //! speaks of does. Deletion changes nothing here.
 
-use super::{Subject, View, oldest};
+use super::Subject;
+use super::synthesised::{View, oldest};
 use crate::condition::{ConditionStatus, ResourceCondition, types};
 use crate::generation::Generation;
 use crate::time::Time;
@@ -36,7 +37,7 @@ pub(super) fn condition(
             .or(tracked)
             .unwrap_or(Generation::FIRST),
     };
-    let kept = || previous.map_or(subject.updated_time, |before| before.last_updated_time);
+    let kept = || previous.map_or(subject.updated_time(), |before| before.last_updated_time);
     let last_updated_time = match &agreement {
         Agreement::AllTrue { since, .. } => *since,
         Agreement::SomeFalse { at } if !good && at.contains(&observed_generation) => {
@@ -72,7 +73,7 @@ pub(super) fn condition(
         reason: Some(reason.to_owned()),
         message: Some(message.to_owned()),
         observed_generation,
-        created_time: previous.map_or(subject.updated_time, |before| before.created_time),
+        created_time: previous.map_or(subject.updated_time(), |before| before.created_time),
         last_updated_time,
         last_transition_time: previous
             .filter(|before| before.status == status)

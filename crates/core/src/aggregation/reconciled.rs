@@ -1,11 +1,13 @@
 //! `Reconciled`: is every required adapter done with what is wanted now?
 
-use super::{Subject, View, oldest};
+use super::Subject;
+use super::synthesised::{View, oldest};
 use crate::condition::{ConditionStatus, ResourceCondition, types};
 use crate::identity::AdapterName;
 
 pub(super) fn condition(
     subject: &Subject<'_>,
+    required: &[AdapterName],
     views: &[Option<View<'_>>],
     previous: Option<&ResourceCondition>,
 ) -> ResourceCondition {
@@ -14,24 +16,29 @@ pub(super) fn condition(
         .map(|view| view.as_ref().is_some_and(|view| is_met(subject, view)))
         .collect();
     let adapters_done = met.iter().all(|met| *met);
-    let status =
-        ConditionStatus::from(adapters_done && !(subject.deleting && subject.has_children));
-    let (reason, message) = explain(subject, views, &met, status);
+    let lost = lost_references(subject);
+    let status = ConditionStatus::from(
+        adapters_done && lost.is_none() && !(subject.is_deleting() && subject.has_children),
+    );
+    let (reason, message) = match lost {
+        Some(message) => ("ReconciledMissingReferences", message),
+        None => explain(subject, required, views, &met, status),
+    };
     let last_updated_time = oldest(
         views
             .iter()
             .flatten()
-            .filter(|view| view.generation() == subject.generation),
+            .filter(|view| view.generation() == subject.generation()),
     )
-    .unwrap_or(subject.updated_time);
+    .unwrap_or(subject.updated_time());
     let last_transition_time = match previous {
         None => last_updated_time,
         Some(before) if before.status == status => before.last_transition_time,
         // A new generation undid it: that happened when the resource changed, not when an adapter next spoke.
         Some(before)
-            if before.status.is_true() && subject.generation > before.observed_generation =>
+            if before.status.is_true() && subject.generation() > before.observed_generation =>
         {
-            subject.updated_time
+            subject.updated_time()
         }
         Some(_) => last_updated_time,
     };
@@ -40,24 +47,40 @@ pub(super) fn condition(
         status,
         reason: Some(reason.to_owned()),
         message: Some(message),
-        observed_generation: subject.generation,
-        created_time: previous.map_or(subject.updated_time, |before| before.created_time),
+        observed_generation: subject.generation(),
+        created_time: previous.map_or(subject.updated_time(), |before| before.created_time),
         last_updated_time,
         last_transition_time,
     }
 }
 
 fn is_met(subject: &Subject<'_>, view: &View<'_>) -> bool {
-    view.generation() == subject.generation
-        && if subject.deleting {
+    view.generation() == subject.generation()
+        && if subject.is_deleting() {
             view.finalized
         } else {
             view.available
         }
 }
 
+/// Names what the resource points at and is no longer there.
+fn lost_references(subject: &Subject<'_>) -> Option<String> {
+    let lost: Vec<String> = subject
+        .missing_references()
+        .map(|(kind, reference)| {
+            let target = &reference.target;
+            format!("{kind}: {} {}", target.kind, target.id)
+        })
+        .collect();
+    let listed = lost.join(", ");
+    (!lost.is_empty()).then(|| {
+        format!("Referenced resources were deleted: [{listed}]. Replace or remove the references")
+    })
+}
+
 fn explain(
     subject: &Subject<'_>,
+    required: &[AdapterName],
     views: &[Option<View<'_>>],
     met: &[bool],
     status: ConditionStatus,
@@ -76,14 +99,13 @@ fn explain(
                 .to_owned(),
         );
     }
-    let wanted = if subject.deleting {
+    let wanted = if subject.is_deleting() {
         types::FINALIZED
     } else {
         types::AVAILABLE
     };
     let missing = names(
-        subject
-            .required
+        required
             .iter()
             .zip(met)
             .filter_map(|(name, met)| (!met).then_some(name)),

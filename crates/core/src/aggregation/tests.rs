@@ -1,8 +1,17 @@
+mod configured;
+mod mappings;
+mod properties;
+mod silence;
+
 use chrono::TimeDelta;
-use proptest::prelude::*;
+use hyperfleet_source::SourceFile;
+use serde_json::json;
 
 use super::*;
-use crate::condition::AdapterCondition;
+use crate::aggregation::config::AggregationConfig;
+use crate::condition::{AdapterCondition, ResourceCondition};
+use crate::identity::AdapterName;
+use crate::kind::Kind;
 use crate::phase::Phase;
 
 fn at(seconds: i64) -> Time {
@@ -73,20 +82,89 @@ fn working(name: &str, observed: i64, seconds: i64) -> AdapterStatus {
     report
 }
 
-fn subject(required: &[AdapterName], current: i64) -> Subject<'_> {
-    Subject {
-        generation: generation(current),
-        updated_time: at(0),
-        deleting: false,
-        has_children: false,
-        required,
+/// A resource at a generation, last changed at second 0.
+fn resource(current: i64) -> Resource {
+    serde_json::from_value(json!({
+        "id": "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b",
+        "kind": "Cluster",
+        "name": "c1",
+        "href": "/api/hyperfleet/v1/clusters/0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b",
+        "spec": {"region": "eu", "db": {"password": "hunter2"}},
+        "labels": {"tier": "gold"},
+        "generation": current,
+        "status": ResourceStatus::unknown(at(0)),
+        "created_time": at(0),
+        "updated_time": at(0),
+        "created_by": "ann",
+        "updated_by": "ann",
+    }))
+    .unwrap()
+}
+
+fn deleting(current: i64) -> Resource {
+    Resource {
+        deleted_time: Some(at(0)),
+        ..resource(current)
     }
+}
+
+/// The rules of clusters that need these adapters, with an AggregationConfig.
+fn configured(required: &[&str], config: &str) -> Rules {
+    try_configured(required, config).unwrap().0
+}
+
+fn try_configured(required: &[&str], config: &str) -> Result<(Rules, Vec<String>), String> {
+    let mut kinds = Kind::defaults();
+    kinds[0].required_adapters = adapters(required);
+    let configs =
+        AggregationConfig::read(&SourceFile::new("a.yaml", config)).map_err(|e| e.to_string())?;
+    let (book, odd) = Rulebook::new(&kinds, &configs).map_err(|e| e.to_string())?;
+    let odd = odd.iter().map(ToString::to_string).collect();
+    Ok((book.rules("Cluster").clone(), odd))
+}
+
+fn plain(required: &[&str]) -> Rules {
+    Rules::plain(adapters(required))
+}
+
+/// What is known of a childless resource after `previous` was.
+fn aggregated(
+    resource: &Resource,
+    reports: &[AdapterStatus],
+    previous: Option<&ResourceStatus>,
+    now: Time,
+    rules: &Rules,
+) -> Aggregated {
+    let known = previous.cloned();
+    let resource = Resource {
+        status: known.unwrap_or_else(|| ResourceStatus::unknown(now)),
+        ..resource.clone()
+    };
+    let subject = Subject {
+        resource: &resource,
+        has_children: false,
+    };
+    aggregate(&subject, reports, now, rules)
+}
+
+fn status(
+    resource: &Resource,
+    reports: &[AdapterStatus],
+    previous: Option<&ResourceStatus>,
+    now: Time,
+    rules: &Rules,
+) -> ResourceStatus {
+    aggregated(resource, reports, previous, now, rules).status
+}
+
+fn find<'a>(status: &'a ResourceStatus, kind: &str) -> &'a ResourceCondition {
+    condition::find(&status.conditions, kind).unwrap_or_else(|| panic!("no condition {kind}"))
 }
 
 #[test]
 fn a_new_resource_is_pending_and_not_reconciled() {
-    let required = adapters(&["validation", "dns"]);
-    let status = status(&subject(&required, 1), &[], None, at(0));
+    let rules = plain(&["validation", "dns"]);
+    let status = status(&resource(1), &[], None, at(0), &rules);
     assert_eq!(status.phase, Phase::Pending);
     let types: Vec<_> = status
         .conditions
@@ -114,9 +192,9 @@ fn a_new_resource_is_pending_and_not_reconciled() {
 
 #[test]
 fn all_required_adapters_at_the_current_generation_make_it_ready() {
-    let required = adapters(&["validation", "dns"]);
+    let rules = plain(&["validation", "dns"]);
     let reports = [done("dns", 1, 20), done("validation", 1, 10)];
-    let status = status(&subject(&required, 1), &reports, None, at(21));
+    let status = status(&resource(1), &reports, None, at(21), &rules);
     assert_eq!(status.phase, Phase::Ready);
     assert_eq!(
         status.conditions[0].reason.as_deref(),
@@ -141,13 +219,19 @@ fn all_required_adapters_at_the_current_generation_make_it_ready() {
 
 #[test]
 fn an_update_undoes_reconciled_at_the_time_of_the_update_and_leaves_last_known() {
-    let required = adapters(&["dns"]);
-    let before = status(&subject(&required, 1), &[done("dns", 1, 10)], None, at(10));
-    let updated = Subject {
+    let rules = plain(&["dns"]);
+    let before = status(&resource(1), &[done("dns", 1, 10)], None, at(10), &rules);
+    let updated = Resource {
         updated_time: at(100),
-        ..subject(&required, 2)
+        ..resource(2)
     };
-    let after = status(&updated, &[done("dns", 1, 10)], Some(&before), at(100));
+    let after = status(
+        &updated,
+        &[done("dns", 1, 10)],
+        Some(&before),
+        at(100),
+        &rules,
+    );
     assert_eq!(after.conditions[0].status, ConditionStatus::False);
     assert_eq!(after.conditions[0].last_transition_time, at(100));
     assert_eq!(after.conditions[1].status, ConditionStatus::True);
@@ -158,23 +242,30 @@ fn an_update_undoes_reconciled_at_the_time_of_the_update_and_leaves_last_known()
 
 #[test]
 fn last_known_falls_only_when_a_report_at_its_own_generation_fails() {
-    let required = adapters(&["dns"]);
-    let good = status(&subject(&required, 1), &[done("dns", 1, 10)], None, at(10));
-    let newer = Subject {
+    let rules = plain(&["dns"]);
+    let good = status(&resource(1), &[done("dns", 1, 10)], None, at(10), &rules);
+    let newer = Resource {
         updated_time: at(100),
-        ..subject(&required, 2)
+        ..resource(2)
     };
-    let trying = status(&newer, &[working("dns", 2, 110)], Some(&good), at(110));
+    let trying = status(
+        &newer,
+        &[working("dns", 2, 110)],
+        Some(&good),
+        at(110),
+        &rules,
+    );
     assert_eq!(
         trying.conditions[1].status,
         ConditionStatus::True,
         "generation 1 is still what is known to be good"
     );
     let broken = status(
-        &subject(&required, 1),
+        &resource(1),
         &[working("dns", 1, 50)],
         Some(&good),
         at(50),
+        &rules,
     );
     assert_eq!(broken.conditions[1].status, ConditionStatus::False);
     assert_eq!(broken.conditions[1].last_updated_time, at(50));
@@ -182,7 +273,7 @@ fn last_known_falls_only_when_a_report_at_its_own_generation_fails() {
 
 #[test]
 fn an_unknown_or_future_report_counts_as_none() {
-    let required = adapters(&["dns"]);
+    let rules = plain(&["dns"]);
     let unknown = report(
         "dns",
         1,
@@ -193,55 +284,52 @@ fn an_unknown_or_future_report_counts_as_none() {
             ("Health", "True"),
         ],
     );
-    let result = status(&subject(&required, 1), &[unknown], None, at(5));
+    let result = status(&resource(1), &[unknown], None, at(5), &rules);
     assert_eq!(
         result.conditions.len(),
         2,
         "no mirror of a report that says nothing"
     );
-    let future = status(&subject(&required, 1), &[done("dns", 2, 5)], None, at(5));
+    let future = status(&resource(1), &[done("dns", 2, 5)], None, at(5), &rules);
     assert_eq!(future.conditions[0].status, ConditionStatus::False);
 }
 
 #[test]
 fn a_deleting_parent_waits_for_its_children_after_its_adapters() {
-    let required = adapters(&["dns"]);
+    let rules = plain(&["dns"]);
     let mut finalized = done("dns", 2, 30);
     finalized
         .conditions
         .extend(report("dns", 2, 30, &[("Finalized", "True")]).conditions);
-    let deleting = Subject {
-        deleting: true,
+    let deleting = deleting(2);
+    let waiting = Subject {
+        resource: &deleting,
         has_children: true,
-        ..subject(&required, 2)
     };
-    let waiting = status(&deleting, std::slice::from_ref(&finalized), None, at(30));
+    let reports = [finalized];
+    let waiting = aggregate(&waiting, &reports, at(30), &rules).status;
     assert_eq!(waiting.phase, Phase::Terminating);
     assert_eq!(
         waiting.conditions[0].reason.as_deref(),
         Some("ReconciledWaitingForChildren")
     );
-    let alone = Subject {
-        has_children: false,
-        ..deleting
-    };
     assert_eq!(
-        status(&alone, &[finalized], None, at(30)).conditions[0].status,
+        status(&deleting, &reports, None, at(30), &rules).conditions[0].status,
         ConditionStatus::True
     );
 }
 
 #[test]
 fn a_kind_without_required_adapters_is_ready_and_has_no_conditions() {
-    let status = status(&subject(&[], 1), &[], None, at(0));
+    let status = status(&resource(1), &[], None, at(0), &plain(&[]));
     assert_eq!(status.phase, Phase::Ready);
     assert!(status.conditions.is_empty());
 }
 
 #[test]
 fn phases_follow_the_fixed_priority() {
-    let required = adapters(&["a", "b"]);
-    let of = |reports: &[AdapterStatus]| status(&subject(&required, 1), reports, None, at(9)).phase;
+    let rules = plain(&["a", "b"]);
+    let of = |reports: &[AdapterStatus]| status(&resource(1), reports, None, at(9), &rules).phase;
     let failed = report(
         "a",
         1,
@@ -275,69 +363,30 @@ fn phases_follow_the_fixed_priority() {
     );
 }
 
-fn any_report() -> impl Strategy<Value = AdapterStatus> {
-    (
-        prop::sample::select(vec!["a", "b", "c", "d"]),
-        1..4i64,
-        0..50i64,
-        prop::array::uniform4(0..3u8),
-    )
-        .prop_map(|(name, observed, seconds, statuses)| {
-            let word = |index: usize| ["True", "False", "Unknown"][usize::from(statuses[index])];
-            report(
-                name,
-                observed,
-                seconds,
-                &[
-                    ("Available", word(0)),
-                    ("Applied", word(1)),
-                    ("Health", word(2)),
-                    ("Finalized", word(3)),
-                ],
+#[test]
+fn a_lost_reference_is_named_and_degrades_whatever_the_adapters_say() {
+    let mut referring = resource(1);
+    referring.references = serde_json::from_value(json!({"wif_config": [
+        {"id": "0192e4f0-0000-7000-8000-000000000001", "kind": "WifConfig", "href": "/w/1", "missing": true},
+        {"id": "0192e4f0-0000-7000-8000-000000000002", "kind": "WifConfig", "href": "/w/2"},
+    ]}))
+    .unwrap();
+    for required in [&["dns"][..], &[]] {
+        let rules = plain(required);
+        let status = status(&referring, &[done("dns", 1, 10)], None, at(10), &rules);
+        let reconciled = find(&status, "Reconciled");
+        assert_eq!(reconciled.status, ConditionStatus::False);
+        assert_eq!(
+            reconciled.reason.as_deref(),
+            Some("ReconciledMissingReferences")
+        );
+        assert_eq!(
+            reconciled.message.as_deref(),
+            Some(
+                "Referenced resources were deleted: [wif_config: WifConfig \
+                 0192e4f0-0000-7000-8000-000000000001]. Replace or remove the references"
             )
-        })
-}
-
-/// Reports as the store holds them: at most one per adapter.
-fn any_reports() -> impl Strategy<Value = Vec<AdapterStatus>> {
-    prop::collection::vec(any_report(), 0..4).prop_map(|mut reports| {
-        reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
-        reports.dedup_by(|a, b| a.adapter == b.adapter);
-        reports
-    })
-}
-
-proptest! {
-    #[test]
-    fn the_order_of_the_reports_does_not_matter(
-        reports in any_reports(), deleting: bool, has_children: bool
-    ) {
-        let mut reports = reports;
-        let required = adapters(&["a", "b", "c"]);
-        let subject = Subject { deleting, has_children, ..subject(&required, 2) };
-        let forward = status(&subject, &reports, None, at(60));
-        reports.reverse();
-        prop_assert_eq!(forward, status(&subject, &reports, None, at(60)));
-    }
-
-    #[test]
-    fn ready_implies_reconciled_and_transition_times_move_iff_the_status_does(
-        first in any_reports(), second in any_reports()
-    ) {
-        let required = adapters(&["a", "b"]);
-        let subject = subject(&required, 2);
-        let before = status(&subject, &first, None, at(60));
-        let after = status(&subject, &second, Some(&before), at(61));
-        if after.phase == Phase::Ready {
-            prop_assert!(after.conditions[0].status.is_true());
-        }
-        prop_assert_eq!(after.phase == before.phase, after.last_transition_time == before.last_transition_time);
-        for condition in &after.conditions {
-            let Some(previous) = condition::find(&before.conditions, &condition.kind) else { continue };
-            prop_assert_eq!(previous.created_time, condition.created_time);
-            if previous.status == condition.status {
-                prop_assert_eq!(previous.last_transition_time, condition.last_transition_time);
-            }
-        }
+        );
+        assert_eq!(status.phase, Phase::Degraded);
     }
 }

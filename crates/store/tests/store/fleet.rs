@@ -44,19 +44,17 @@ impl Rules for Fleet {
         &self.kinds
     }
 
+    fn required(&self, kind: &str) -> Vec<AdapterName> {
+        self.kinds.kind(kind).unwrap().required_adapters.clone()
+    }
+
     fn aggregate(&self, stored: &Stored, at: Time) -> Aggregated {
-        let resource = &stored.resource;
         let subject = Subject {
-            generation: resource.generation,
-            updated_time: resource.updated_time,
-            deleting: resource.is_deleting(),
+            resource: &stored.resource,
             has_children: stored.has_children,
-            required: &self.kinds.kind(&resource.kind).unwrap().required_adapters,
         };
-        Aggregated {
-            status: aggregation::status(&subject, &stored.reports, Some(&resource.status), at),
-            recheck: None,
-        }
+        let rules = aggregation::Rules::plain(self.required(&stored.resource.kind));
+        aggregation::aggregate(&subject, &stored.reports, at, &rules)
     }
 }
 
