@@ -24,6 +24,9 @@ check: ## Formatting, lints and docs
 bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches
 	@dev/bench-compare
+	$(CARGO) build --release -p hyperfleet -p hyperfleet-bench
+	@$${CARGO_TARGET_DIR:-target}/release/hyperfleet-bench api --start $${CARGO_TARGET_DIR:-target}/release \
+	  --clusters 2000 --report-clusters 500 --duration 2s
 
 build: ## The release binary: target/release/hyperfleet
 	$(CARGO) build --release -p hyperfleet

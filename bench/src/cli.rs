@@ -1,0 +1,68 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hyperfleet_runtime::GoDuration;
+use serde::Serialize;
+
+use crate::scenario::Scenario;
+
+/// Measures a server that speaks HyperFleet's v1.0 wire format.
+#[derive(Debug, Parser)]
+#[command(name = "hyperfleet-bench", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Seed an API with clusters, then read, list, report on, change and create some
+    Api(ApiArgs),
+}
+
+#[derive(Debug, Args, Serialize)]
+pub(crate) struct ApiArgs {
+    /// The API to measure, for example http://127.0.0.1:8000; what is created there stays there
+    #[arg(long, value_name = "URL", required_unless_present = "start")]
+    pub(crate) server: Option<String>,
+    /// Start `PATH/hyperfleet api serve` on a free port with a PostgreSQL of its own, and stop it afterwards
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["server", "pid", "postgres_pid"])]
+    pub(crate) start: Option<PathBuf>,
+    /// How many clusters there are before anything is measured
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clusters: u32,
+    /// How many of them adapters report on
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) report_clusters: u32,
+    /// How many requests are under way at once, each on a connection of its own
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) concurrency: u16,
+    /// How long each scenario is measured, after a tenth of that to warm up
+    #[arg(long, default_value = "10s")]
+    pub(crate) duration: GoDuration,
+    /// Only these scenarios
+    #[arg(long, value_delimiter = ',', value_enum)]
+    pub(crate) only: Vec<Scenario>,
+    /// A header for every request, for example an Authorization
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    #[serde(skip)]
+    pub(crate) headers: Vec<String>,
+    /// The server's process, to tell what it takes
+    #[arg(long)]
+    pub(crate) pid: Option<u32>,
+    /// PostgreSQL's first process, to tell what it and its children take
+    #[arg(long)]
+    pub(crate) postgres_pid: Option<u32>,
+    /// How to print the figures
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
