@@ -78,6 +78,19 @@ fn every_documented_form_is_understood() {
 }
 
 #[test]
+fn every_search_of_the_guide_can_be_used() {
+    let guide = include_str!("../../../docs/search.md");
+    let searches: Vec<&str> = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("search="))
+        .collect();
+    assert!(searches.len() > 3);
+    searches.into_iter().for_each(|text| {
+        search(text);
+    });
+}
+
+#[test]
 fn what_a_resource_lacks_is_neither_equal_nor_different() {
     for text in [
         "labels.never = 'x'",
