@@ -54,6 +54,18 @@ impl ReportError {
             message: message.into(),
         }
     }
+
+    /// The same about a part of a larger body.
+    fn inside(self, place: &str) -> ReportError {
+        let field = match self.field.as_str() {
+            "" => place.to_owned(),
+            field => format!("{place}.{field}"),
+        };
+        ReportError {
+            message: format!("{place}: {}", self.message),
+            field,
+        }
+    }
 }
 
 /// What is to be done with a report.
@@ -83,7 +95,35 @@ pub enum Discarded {
 impl Report {
     /// Reads a request body. `now` stands in for a missing observation time and bounds a given one.
     pub fn decode(body: &Value, now: Time) -> Result<Report, ReportError> {
-        let report = decode::report(body, now)?;
+        Report::checked(decode::report(body, None, now)?, now)
+    }
+
+    /// Reads a request body that holds one report, or several of them: `{generation, adapter_statuses: […]}`.
+    ///
+    /// Several are taken together or not at all: each must have its mandatory conditions, also one that would be
+    /// discarded as stale.
+    pub fn decode_all(body: &Value, now: Time) -> Result<Vec<Report>, ReportError> {
+        let Some(nested) = decode::Nested::of(body)? else {
+            return Ok(vec![Report::decode(body, now)?]);
+        };
+        let mut reports: Vec<Report> = Vec::with_capacity(nested.entries.len());
+        for (index, entry) in nested.entries.iter().enumerate() {
+            let report = decode::report(entry, nested.generation, now)
+                .and_then(|report| Report::checked(report, now))
+                .and_then(|report| report.has_mandatory().map(|()| report))
+                .map_err(|error| error.inside(&format!("{}[{index}]", nested.field)))?;
+            if reports.iter().any(|other| other.adapter == report.adapter) {
+                return Err(ReportError::new(
+                    format!("{}[{index}].adapter", nested.field),
+                    format!("adapter '{}' reports twice", report.adapter),
+                ));
+            }
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+
+    fn checked(report: Report, now: Time) -> Result<Report, ReportError> {
         if report.observed_time > now + MAX_AHEAD {
             return Err(ReportError::new(
                 "observed_time",
@@ -120,20 +160,7 @@ impl Report {
                 return Ok(Verdict::Discard(Discarded::OlderObservation));
             }
         }
-        for mandatory in types::MANDATORY {
-            if !self
-                .conditions
-                .iter()
-                .any(|condition| condition.kind == mandatory)
-            {
-                return Err(ReportError::new(
-                    "conditions",
-                    format!(
-                        "missing mandatory condition '{mandatory}': all adapters must report Available, Applied, and Health"
-                    ),
-                ));
-            }
-        }
+        self.has_mandatory()?;
         if let Some(stored) = stored {
             if self.is_undecided() {
                 return Ok(Verdict::Discard(Discarded::Undecided));
@@ -145,6 +172,19 @@ impl Report {
             }
         }
         Ok(Verdict::Accept(self.into_status(stored)))
+    }
+
+    fn has_mandatory(&self) -> Result<(), ReportError> {
+        let has = |mandatory: &&str| self.conditions.iter().any(|c| c.kind == **mandatory);
+        match types::MANDATORY.iter().find(|mandatory| !has(mandatory)) {
+            None => Ok(()),
+            Some(missing) => Err(ReportError::new(
+                "conditions",
+                format!(
+                    "missing mandatory condition '{missing}': all adapters must report Available, Applied, and Health"
+                ),
+            )),
+        }
     }
 
     fn is_undecided(&self) -> bool {

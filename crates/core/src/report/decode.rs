@@ -13,10 +13,51 @@ const TIME: &[&str] = &[
     "observed_time",
     "observedTime",
     "last_updated_time",
+    "lastUpdatedTime",
+    "last_updated",
     "lastUpdated",
 ];
 
-pub(super) fn report(body: &Value, now: Time) -> Result<Report, ReportError> {
+const NESTED: &[&str] = &["adapter_statuses", "adapterStatuses"];
+/// Most reports in one body.
+const MOST: usize = 100;
+
+/// Several reports in one body.
+pub(super) struct Nested<'a> {
+    /// The generation of those that do not give their own.
+    pub(super) generation: Option<&'a Value>,
+    pub(super) entries: &'a [Value],
+    /// What the list is called.
+    pub(super) field: &'static str,
+}
+
+impl<'a> Nested<'a> {
+    /// `None` when the body is one report.
+    pub(super) fn of(body: &'a Value) -> Result<Option<Nested<'a>>, ReportError> {
+        let Some(body) = body.as_object() else {
+            return Ok(None);
+        };
+        let (field, list) = first(body, NESTED);
+        let Some(list) = list else { return Ok(None) };
+        let entries = list.as_array().ok_or_else(|| must_be(field, "an array"))?;
+        if entries.is_empty() || entries.len() > MOST {
+            let message = format!("field '{field}' must hold 1 to {MOST} reports");
+            return Err(ReportError::new(field, message));
+        }
+        Ok(Some(Nested {
+            generation: body.get("generation").filter(|value| !value.is_null()),
+            entries,
+            field,
+        }))
+    }
+}
+
+/// `generation` is that of a report that does not give its own.
+pub(super) fn report(
+    body: &Value,
+    generation: Option<&Value>,
+    now: Time,
+) -> Result<Report, ReportError> {
     let body = body
         .as_object()
         .ok_or_else(|| ReportError::new("", "a status report must be a JSON object"))?;
@@ -29,7 +70,7 @@ pub(super) fn report(body: &Value, now: Time) -> Result<Report, ReportError> {
         .map_err(|error| ReportError::new("adapter", error.to_string()))?;
     Ok(Report {
         adapter,
-        observed_generation: generation(body)?,
+        observed_generation: observed_generation(body, generation)?,
         observed_time: storable(time(body)?.unwrap_or(now)),
         conditions: conditions(body)?,
         data: object(body, "data")?.unwrap_or_default(),
@@ -37,9 +78,12 @@ pub(super) fn report(body: &Value, now: Time) -> Result<Report, ReportError> {
     })
 }
 
-fn generation(body: &Map<String, Value>) -> Result<Generation, ReportError> {
+fn observed_generation(
+    body: &Map<String, Value>,
+    default: Option<&Value>,
+) -> Result<Generation, ReportError> {
     let (field, value) = first(body, GENERATION);
-    match value {
+    match value.or(default) {
         None => Err(ReportError::new(field, "observed_generation is required")),
         Some(value) => {
             let number = value

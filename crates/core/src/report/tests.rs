@@ -171,3 +171,54 @@ fn the_three_mandatory_conditions_must_be_there() {
         "missing mandatory condition 'Applied': all adapters must report Available, Applied, and Health"
     );
 }
+
+fn nested(change: impl FnOnce(&mut Value)) -> Result<Vec<Report>, ReportError> {
+    let mut other = body();
+    other["adapter"] = json!("validation");
+    other.as_object_mut().unwrap().remove("observed_generation");
+    let mut body = json!({"generation": 1, "adapter_statuses": [body(), other]});
+    change(&mut body);
+    Report::decode_all(&body, now())
+}
+
+#[test]
+fn a_body_may_hold_several_reports() {
+    let reports = nested(|_| {}).unwrap();
+    assert_eq!(reports[0], report(|_| {}).unwrap());
+    assert_eq!(reports[1].adapter.as_str(), "validation");
+    assert_eq!(
+        reports[1].observed_generation,
+        generation(1),
+        "the generation around it stands in for its own"
+    );
+    let one = Report::decode_all(&body(), now()).unwrap();
+    assert_eq!(one, [report(|_| {}).unwrap()]);
+}
+
+#[test]
+fn several_reports_are_refused_together_and_the_wrong_one_is_named() {
+    let error = |change: fn(&mut Value)| {
+        let error = nested(change).unwrap_err();
+        (error.field, error.message)
+    };
+    let (field, message) = error(|b| {
+        b["adapter_statuses"][1]["conditions"][2]["type"] = json!("Sound");
+    });
+    assert_eq!(field, "adapter_statuses[1].conditions");
+    assert!(
+        message.starts_with("adapter_statuses[1]: missing mandatory condition 'Health'"),
+        "{message}"
+    );
+    let (field, _) = error(|b| b["adapter_statuses"][0]["conditions"][0]["status"] = json!(1));
+    assert_eq!(field, "adapter_statuses[0].conditions[0].status");
+    let (field, message) = error(|b| b["adapter_statuses"][1]["adapter"] = json!("dns"));
+    assert_eq!(field, "adapter_statuses[1].adapter");
+    assert_eq!(message, "adapter 'dns' reports twice");
+    let (_, message) = error(|b| b["adapter_statuses"] = json!([]));
+    assert_eq!(
+        message,
+        "field 'adapter_statuses' must hold 1 to 100 reports"
+    );
+    let (field, _) = error(|b| b["adapter_statuses"][1] = json!("x"));
+    assert_eq!(field, "adapter_statuses[1]");
+}
