@@ -4,7 +4,9 @@
 //!   DATABASE_URL ─────────────────────────────┐
 //!                                             ├─► Store ──► resources.rs   what is wanted
 //!   data directory ──► PrivateServer (initdb, │             statuses.rs    what was reported
-//!                      postgres, unix socket) ┘             migrations.rs  the tables
+//!                      postgres, unix socket) ┘             list.rs        lists: searched, ordered, in parts
+//!                                                           feed.rs        what changed
+//!                                                           migrations.rs  the tables
 //! ```
 //!
 //! A write reads what it depends on, decides in `hyperfleet-core`, and stores the outcome in one statement that

@@ -19,6 +19,7 @@ const STEPS: &[(i64, &str, &str)] = &[
         "lifecycle",
         include_str!("../migrations/0002_lifecycle.sql"),
     ),
+    (3, "facets", include_str!("../migrations/0003_facets.sql")),
 ];
 
 fn migrator() -> Migrator {
