@@ -90,7 +90,25 @@ impl Engine {
 
     fn take_in(&mut self, message: Message) {
         match message {
-            Message::Observed { resource, pass } => self.observe(&resource, pass),
+            Message::Observed { resource, pass } => {
+                // The feed told of it while this pass was under way: what the pass saw may be older.
+                let known = self.table.find(&resource.id);
+                let told = known.and_then(|key| self.table.get(key));
+                if told.is_none_or(|entry| entry.pass != pass) {
+                    self.observe(&resource, pass);
+                }
+            }
+            Message::Changed { resource, pass } => {
+                self.observe(&resource, pass);
+                self.heard();
+            }
+            Message::Gone { id } => {
+                if let Some(key) = self.table.find(&id) {
+                    self.table.remove(key);
+                }
+                self.heard();
+            }
+            Message::Heard => self.heard(),
             Message::Passed(pass) => self.pass(pass),
             Message::ApiAway { reason, error_type } => {
                 self.metrics.api_error(error_type);
@@ -98,6 +116,16 @@ impl Engine {
                     .send_modify(|status| status.api_error = Some(reason));
             }
         }
+    }
+
+    fn heard(&mut self) {
+        self.metrics.heard(self.clock.now());
+        self.status.send_if_modified(|status| {
+            let news = !status.feed || status.api_error.is_some();
+            status.feed = true;
+            status.api_error = None;
+            news
+        });
     }
 
     fn observe(&mut self, resource: &RemoteResource, pass: u32) {

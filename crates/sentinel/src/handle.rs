@@ -31,6 +31,8 @@ pub struct KindStatus {
     pub resources: usize,
     /// Events that are due and not yet confirmed.
     pub pending: usize,
+    /// Whether changes are told as they happen.
+    pub feed: bool,
     /// Why the API cannot be asked, as of the last try.
     pub api_error: Option<String>,
 }

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!  API ──list, page by page──► Observed(resource) ───────┐
-//!      (every poll_interval)   Passed (all of it read) ──┤ bounded channel
-//!                                                        ▼
+//!      (once, then slowly)     Passed (all of it read) ──┤
+//!  API ──change feed─────────► Changed, Gone ────────────┤ bounded channel
+//!      (or the list again every poll_interval)           ▼
 //!            table: per resource what the decision looks at, what was last sent, what an event holds
 //!                │ decision: core::due, or message_decision in CEL
 //!                ├─ not yet ──► timer at the exact moment ──┐
@@ -25,6 +26,7 @@ mod clock;
 mod decision;
 mod engine;
 mod event;
+mod follow;
 mod handle;
 mod message;
 mod metrics;

@@ -1,4 +1,4 @@
-//! What a source of resources tells the loop. Polling is one source.
+//! What a source of resources tells the loop: a list that is read again and again, or one that is followed.
 
 use std::time::Duration;
 
@@ -8,11 +8,20 @@ use hyperfleet_core::time::Time;
 /// News about the fleet.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The resource looks like this now; seen in this pass over the whole list, if in one.
+    /// The resource looked like this when this pass over the whole list came by.
     Observed {
         resource: Box<RemoteResource>,
         pass: u32,
     },
+    /// The resource has just become like this, during this pass or after it.
+    Changed {
+        resource: Box<RemoteResource>,
+        pass: u32,
+    },
+    /// The resource is gone, or no longer selected.
+    Gone { id: String },
+    /// The change feed is there, and nothing else happened.
+    Heard,
     /// The whole list was read.
     Passed(Pass),
     /// The API cannot be asked at the moment.

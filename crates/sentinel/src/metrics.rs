@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyperfleet_core::time::Time;
 use hyperfleet_runtime::metrics::prometheus::{
-    GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
 };
 use hyperfleet_runtime::metrics::{API_BUCKETS, Metrics, MetricsError};
 
@@ -30,6 +30,7 @@ pub(crate) struct SentinelMetrics {
     api_errors: IntCounterVec,
     broker_errors: IntCounterVec,
     last_poll: GaugeVec,
+    last_heard: GaugeVec,
     change_to_publish: HistogramVec,
     due_to_publish: HistogramVec,
 }
@@ -74,6 +75,11 @@ impl SentinelMetrics {
                 "When the last complete pass ended.",
                 &KIND,
             )?,
+            last_heard: metrics.gauge_vec(
+                "feed_last_event_timestamp_seconds",
+                "When the change feed was last heard of; a bookmark comes every ten seconds.",
+                &KIND,
+            )?,
             change_to_publish: metrics.histogram_vec(
                 "change_to_publish_seconds",
                 "From the change of a resource to the confirmation of its event.",
@@ -101,6 +107,7 @@ impl SentinelMetrics {
             }),
             poll_duration: self.poll_duration.with_label_values(&kind),
             last_poll: self.last_poll.with_label_values(&kind),
+            last_heard: None,
             change_to_publish: self.change_to_publish.with_label_values(&kind),
             due_to_publish: self.due_to_publish.with_label_values(&kind),
             labels: kind.map(str::to_owned),
@@ -116,7 +123,9 @@ pub(crate) struct KindMetrics {
     pub(crate) resources: IntGauge,
     skipped: [IntCounter; 3],
     poll_duration: Histogram,
-    last_poll: hyperfleet_runtime::metrics::prometheus::Gauge,
+    last_poll: Gauge,
+    /// Absent until the feed is heard of: without one there is nothing to alert on.
+    last_heard: Option<Gauge>,
     change_to_publish: Histogram,
     due_to_publish: Histogram,
     labels: [String; 2],
@@ -148,6 +157,16 @@ impl KindMetrics {
         self.poll_duration.observe(took.as_secs_f64());
         self.last_poll
             .set(finished.timestamp_millis() as f64 / 1000.0);
+    }
+
+    pub(crate) fn heard(&mut self, now: Time) {
+        let [resource_type, selector] = &self.labels;
+        self.last_heard
+            .get_or_insert_with(|| {
+                let kind = [resource_type.as_str(), selector.as_str()];
+                self.all.last_heard.with_label_values(&kind)
+            })
+            .set(now.timestamp_millis() as f64 / 1000.0);
     }
 
     fn by(&self, counters: &IntCounterVec, label: &str) -> IntCounter {

@@ -58,6 +58,11 @@ pub struct Options {
     pub message_data: Option<Map<String, Value>>,
     /// Events that may wait for their confirmation at the same time.
     pub max_in_flight: usize,
+    /// Whether changes are followed as they happen where the API can tell them. Otherwise, and where it cannot, the
+    /// list is read every `poll_interval`.
+    pub feed: bool,
+    /// Beside the feed the whole list is read this often, slowly: what was lost anywhere is found again.
+    pub full_pass_interval: GoDuration,
     /// Several kinds in one process.
     pub sentinels: Vec<KindOptions>,
     /// How much is logged, in which form, and where to.
@@ -86,6 +91,8 @@ impl Default for Options {
             message_decision: None,
             message_data: None,
             max_in_flight: 64,
+            feed: true,
+            full_pass_interval: GoDuration::from_mins(10),
             sentinels: Vec::new(),
             log: LogConfig::default(),
             health: HealthConfig::default(),

@@ -7,7 +7,6 @@ use futures::TryStreamExt;
 use hyperfleet_client::{CallError, Cause, Client, ListQuery, Retry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::message::{Message, Pass};
@@ -28,16 +27,12 @@ pub(crate) struct Poller {
 }
 
 /// The loop is gone, so nobody listens any more.
-struct NobodyListens;
+pub(crate) struct NobodyListens;
 
 impl Poller {
-    /// Reads the list every interval until cancelled. A pass that takes longer is followed by the
+    /// Reads the list every interval for as long as anybody listens. A pass that takes longer is followed by the
     /// next one at once; one that fails, by a pause that grows.
-    pub(crate) async fn run(self, cancel: CancellationToken) {
-        cancel.run_until_cancelled(self.passes()).await;
-    }
-
-    async fn passes(self) {
+    pub(crate) async fn passes(self) {
         let pause = Retry {
             base_delay: self.interval.min(LONGEST_PAUSE),
             max_delay: LONGEST_PAUSE,
@@ -113,22 +108,26 @@ impl Poller {
     }
 
     async fn report(&self, error: CallError) -> Result<(), NobodyListens> {
-        tracing::error!(
-            subset = self.resource_type,
-            error = %error,
-            "Failed to fetch resources; what is known stays due when it is due"
-        );
-        self.tell(Message::ApiAway {
-            error_type: match error.cause {
-                Cause::Token(_) => "auth_error",
-                _ => "fetch_error",
-            },
-            reason: error.to_string(),
-        })
-        .await
+        self.tell(api_away(&self.resource_type, &error)).await
     }
 
     async fn tell(&self, message: Message) -> Result<(), NobodyListens> {
         self.news.send(message).await.map_err(|_| NobodyListens)
+    }
+}
+
+/// Says that the API cannot be asked.
+pub(crate) fn api_away(subset: &str, error: &CallError) -> Message {
+    tracing::error!(
+        subset,
+        error = %error,
+        "Failed to fetch resources; what is known stays due when it is due"
+    );
+    Message::ApiAway {
+        error_type: match error.cause {
+            Cause::Token(_) => "auth_error",
+            _ => "fetch_error",
+        },
+        reason: error.to_string(),
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! A Sentinel holds a whole fleet: what is not needed is not kept.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 /// Which members are kept.
@@ -15,6 +17,18 @@ pub(crate) enum Projection {
 
 /// What is kept in any case: the type of the event is made of the kind.
 const ALWAYS: [&str; 2] = ["id", "kind"];
+
+/// What the decision and the selector look at.
+const LOOKED_AT: [&str; 8] = [
+    "id",
+    "kind",
+    "generation",
+    "labels",
+    "status",
+    "created_time",
+    "updated_time",
+    "deleted_time",
+];
 
 impl Projection {
     pub(crate) fn keep(&self, resource: &Value) -> Box<[u8]> {
@@ -35,6 +49,19 @@ impl Projection {
         };
         // Values that were JSON can be written as JSON.
         kept.unwrap_or_default().into_boxed_slice()
+    }
+
+    /// What to ask the API for, so that it sends no more than is looked at; `None` is everything.
+    pub(crate) fn fields(&self) -> Option<String> {
+        let Projection::Paths(paths) = self else {
+            return None;
+        };
+        let mut fields: BTreeSet<String> = paths
+            .iter()
+            .filter_map(|path| path.first().cloned())
+            .collect();
+        fields.extend(LOOKED_AT.map(str::to_owned));
+        Some(fields.into_iter().collect::<Vec<_>>().join(","))
     }
 
     /// The kept part, as JSON again.

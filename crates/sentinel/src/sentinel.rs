@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use hyperfleet_broker::Publisher;
-use hyperfleet_client::Client;
+use hyperfleet_client::{Client, Follow};
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
 use hyperfleet_runtime::secret;
 use tokio::sync::{mpsc, watch};
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::engine::{Cycle, Engine};
+use crate::follow::Follower;
 use crate::handle::{Handle, KindHandle, KindStatus, Question};
 use crate::message::Message;
 use crate::metrics::SentinelMetrics;
@@ -32,9 +34,25 @@ pub struct Sentinel {
 
 struct Kind {
     engine: Engine,
-    source: Poller,
+    source: Source,
     news: mpsc::Receiver<Message>,
     questions: mpsc::Receiver<Question>,
+}
+
+/// Where news of a kind come from.
+struct Source {
+    /// None when the feed is not wanted.
+    follower: Option<Follower>,
+    poller: Poller,
+}
+
+impl Source {
+    async fn run(self) {
+        match self.follower {
+            Some(follower) => follower.run(self.poller).await,
+            None => self.poller.passes().await,
+        }
+    }
 }
 
 /// Why a Sentinel cannot be set up, or ended.
@@ -91,7 +109,10 @@ impl Sentinel {
         let cancel = cancel.child_token();
         let mut tasks = JoinSet::new();
         for kind in self.kinds {
-            tasks.spawn(kind.source.run(cancel.clone()));
+            let stop = cancel.clone();
+            tasks.spawn(async move {
+                stop.run_until_cancelled(kind.source.run()).await;
+            });
             tasks.spawn(kind.engine.run(kind.news, kind.questions, cancel.clone()));
         }
         let mut failure = None;
@@ -120,19 +141,35 @@ fn kind(
         passes: 0,
         resources: 0,
         pending: 0,
+        feed: false,
         api_error: None,
     });
     let (tell, news) = mpsc::channel(NEWS);
     let (ask, questions) = mpsc::channel(16);
     let kind = Kind {
-        source: Poller {
-            client: client.clone(),
-            clock: clock.clone(),
-            resource_type: plan.resource_type.clone(),
-            query: plan.query,
-            selector: plan.labels,
-            interval: plan.poll_interval,
-            news: tell,
+        source: Source {
+            follower: plan.full_pass.map(|full_pass| Follower {
+                client: client.clone(),
+                clock: clock.clone(),
+                follow: Follow {
+                    plural: plan.resource_type.clone(),
+                    search: plan.query.search.clone(),
+                    fields: plan.projection.fields(),
+                },
+                selector: plan.labels.clone(),
+                full_pass,
+                news: tell.clone(),
+                fetched: AtomicUsize::new(0),
+            }),
+            poller: Poller {
+                client: client.clone(),
+                clock: clock.clone(),
+                resource_type: plan.resource_type.clone(),
+                query: plan.query,
+                selector: plan.labels,
+                interval: plan.poll_interval,
+                news: tell,
+            },
         },
         engine: Engine {
             clock: clock.clone(),

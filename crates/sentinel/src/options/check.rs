@@ -76,6 +76,8 @@ pub(crate) struct KindPlan {
     pub(crate) form: EventForm,
     pub(crate) projection: Projection,
     pub(crate) max_in_flight: usize,
+    /// How often the whole list is read beside the feed; `None` when the feed is not wanted.
+    pub(crate) full_pass: Option<Duration>,
 }
 
 impl Options {
@@ -192,6 +194,7 @@ impl Options {
                 kind.backoff_ready.unwrap_or(self.backoff_ready).get(),
             )?,
         };
+        let full_pass = positive("full_pass_interval", self.full_pass_interval.get())?;
         let labels = kind
             .resource_selector
             .as_ref()
@@ -228,6 +231,7 @@ impl Options {
             },
             projection,
             max_in_flight: self.max_in_flight,
+            full_pass: self.feed.then_some(full_pass),
         })
     }
 
