@@ -3,6 +3,8 @@
 mod decode;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 use chrono::TimeDelta;

@@ -1,5 +1,6 @@
 mod configured;
 mod mappings;
+mod oracle;
 mod properties;
 mod silence;
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn any_report() -> impl Strategy<Value = AdapterStatus> {
+pub(super) fn any_report() -> impl Strategy<Value = AdapterStatus> {
     (
         prop::sample::select(vec!["a", "b", "c", "d"]),
         1..4i64,
