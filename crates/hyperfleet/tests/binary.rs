@@ -8,6 +8,8 @@ mod adapter;
 mod failures;
 #[path = "binary/language.rs"]
 mod language;
+#[path = "binary/restart.rs"]
+mod restart;
 #[path = "binary/running.rs"]
 mod running;
 #[path = "binary/up.rs"]

@@ -18,6 +18,7 @@ use tower::ServiceExt;
 
 pub(crate) struct Caller {
     router: axum::Router,
+    pub(crate) state: ApiState,
     pub(crate) store: Store,
     pub(crate) shutdown: Shutdown,
 }
@@ -122,7 +123,8 @@ impl Caller {
         let stop = shutdown.clone();
         tokio::spawn(async move { hub.run(stop).await });
         Caller {
-            router: router(state, metrics),
+            router: router(state.clone(), metrics),
+            state,
             store,
             shutdown,
         }

@@ -86,7 +86,13 @@ async fn run(
         &host.health,
     )
     .await?;
-    tracing::info!(address = %api.address(), database = database.store.server(), "the API listens");
+    tracing::info!(
+        address = %api.address(),
+        health = %host.health_address,
+        metrics = %host.metrics_address,
+        database = database.store.server(),
+        "the API listens"
+    );
     host.process.component("api", |stop| async move {
         api.run(stop).await;
         Ok::<(), anyhow::Error>(())
