@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use hyperfleet_core::generation::Generation;
@@ -32,7 +32,7 @@ const MAX_KEY: usize = 255;
 pub(crate) async fn create(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     headers: HeaderMap,
     JsonObject(body): JsonObject,

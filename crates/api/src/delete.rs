@@ -1,6 +1,6 @@
 //! DELETE, and the way out when an adapter never finishes.
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
@@ -19,7 +19,7 @@ const MAX_REASON: usize = 1024;
 pub(crate) async fn delete(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     if_match: IfMatch,
 ) -> Result<Response, Failure> {
@@ -42,7 +42,7 @@ pub(crate) async fn delete(
 pub(crate) async fn force_delete(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<StatusCode, Failure> {

@@ -66,8 +66,15 @@ impl IfMatch {
             })?;
             tags.extend(text.split(',').map(|tag| tag.trim().to_owned()));
         }
+        if !headers.contains_key(header::IF_MATCH) {
+            return Ok(IfMatch(None));
+        }
         tags.retain(|tag| !tag.is_empty());
-        Ok(IfMatch((!tags.is_empty()).then_some(tags)))
+        if tags.is_empty() {
+            // A condition that was left out by mistake must not make the call unconditional.
+            return Err(Failure::new(Code::BadRequest, "If-Match must not be empty"));
+        }
+        Ok(IfMatch(Some(tags)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What happened: to one resource, and in the whole fleet.
 
 use axum::Json;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use hyperfleet_core::history::{AuditEntry, HistoryEntry};
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::problem::Code;
@@ -29,7 +29,7 @@ pub(crate) struct Newest<T> {
 pub(crate) async fn history(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     query: Pairs,
 ) -> Result<Json<Newest<HistoryEntry>>, Failure> {
     let limit = limit(&query)?;

@@ -3,7 +3,7 @@
 mod token;
 
 use axum::Json;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use hyperfleet_core::list::{KeysetOrder, Stretch};
 use hyperfleet_store::{Owner, PageQuery, ResourceFilter, StretchQuery};
@@ -18,7 +18,7 @@ use token::{Fingerprint, Token};
 pub(crate) async fn list(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     pairs: Pairs,
 ) -> Result<Response, Failure> {
     let query = ListQuery::read(&pairs, &scope, &state)?;

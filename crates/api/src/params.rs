@@ -6,12 +6,30 @@ use hyperfleet_core::problem::Code;
 
 use crate::failure::Failure;
 
+/// Parameters that have one value. Taking either of two would be a guess.
+const ONCE: [&str; 14] = [
+    "action",
+    "actor",
+    "continue",
+    "generation",
+    "kind",
+    "limit",
+    "page",
+    "ref_target_id",
+    "ref_type",
+    "resource_id",
+    "search",
+    "since",
+    "size",
+    "watch",
+];
+
 /// The decoded query string. Parameters nobody asks for are ignored, as the contract has it.
 #[derive(Debug)]
 pub(crate) struct Pairs(pub(crate) Vec<(String, String)>);
 
 impl Pairs {
-    /// The first value of a parameter, trimmed; nothing when it is absent or blank.
+    /// The value of a parameter, trimmed; nothing when it is absent or blank.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -39,13 +57,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Pairs {
                 Code::BadRequest,
                 "Invalid query string: it holds a NUL character",
             )),
-            Ok(axum::extract::Query(pairs)) => Ok(Pairs(pairs)),
+            Ok(axum::extract::Query(pairs)) => match repeated(&pairs) {
+                None => Ok(Pairs(pairs)),
+                Some(name) => Err(Failure::invalid(
+                    name,
+                    Some("unique"),
+                    format!("{name} is given more than once"),
+                )),
+            },
             Err(error) => Err(Failure::new(
                 Code::BadRequest,
                 format!("Invalid query string: {error}"),
             )),
         }
     }
+}
+
+fn repeated(pairs: &[(String, String)]) -> Option<&'static str> {
+    ONCE.into_iter()
+        .find(|name| pairs.iter().filter(|(key, _)| key == name).count() > 1)
 }
 
 fn holds_nul((key, value): &(String, String)) -> bool {

@@ -1,6 +1,6 @@
 //! PATCH: each field given replaces the old one whole.
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use hyperfleet_core::identity::ResourceId;
@@ -22,7 +22,7 @@ use crate::{references, schema, wanted};
 pub(crate) async fn patch(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     if_match: IfMatch,
     JsonObject(body): JsonObject,

@@ -1,6 +1,6 @@
 //! GET of one resource.
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
@@ -14,7 +14,7 @@ use crate::state::ApiState;
 pub(crate) async fn read(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     query: Pairs,
 ) -> Result<Response, Failure> {
     let fields = fields::wanted(&query)?;

@@ -1,7 +1,10 @@
 //! Which resources a route speaks of.
 
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::kind::Kind;
+use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_store::Owner;
 
@@ -17,7 +20,19 @@ pub(crate) struct Scope {
 }
 
 /// The ids in the path of a nested or flat item route, outermost first.
-pub(crate) type Ids = Vec<String>;
+pub(crate) struct Ids(pub(crate) Vec<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Ids {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let path = Path::<Vec<String>>::from_request_parts(parts, state).await;
+        path.map(|Path(ids)| Ids(ids)).map_err(|_| {
+            // Ids are opaque: one that is no text is like any other that nothing has.
+            Failure::new(Code::NotFound, "The path holds an id that is not UTF-8")
+        })
+    }
+}
 
 impl Scope {
     /// What its resources are called in a sentence.

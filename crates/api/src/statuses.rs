@@ -1,7 +1,7 @@
 //! Reports on a resource, and the document they make.
 
 use axum::Json;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use hyperfleet_core::adapter_status::AdapterStatus;
@@ -24,7 +24,7 @@ use crate::state::ApiState;
 pub(crate) async fn put(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
@@ -39,7 +39,7 @@ pub(crate) async fn put(
 pub(crate) async fn post(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Json<Value>, Failure> {
@@ -57,7 +57,7 @@ pub(crate) async fn post(
 pub(crate) async fn read(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
 ) -> Result<Json<Value>, Failure> {
     let owner = scope.owner(&state, &ids).await?;
     let id = scope.item(&ids)?;

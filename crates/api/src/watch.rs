@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Extension, FromRequestParts, Path, Request, State};
+use axum::extract::{Extension, FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -46,7 +46,7 @@ const STALLED: Duration = Duration::from_secs(30);
 pub(crate) async fn list_or_watch(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
-    Path(ids): Path<Ids>,
+    Ids(ids): Ids,
     request: Request,
 ) -> Result<Response, Failure> {
     let (mut parts, _) = request.into_parts();
@@ -54,7 +54,7 @@ pub(crate) async fn list_or_watch(
     match query.get("watch") {
         Some("true" | "1") => watch(&state, &scope, &ids, &query, &parts.headers).await,
         None | Some("false" | "0") => {
-            list::list(State(state), Extension(scope), Path(ids), query).await
+            list::list(State(state), Extension(scope), Ids(ids), query).await
         }
         Some(_) => Err(Failure::invalid(
             "watch",

@@ -3,61 +3,21 @@
 
 #![expect(dead_code, reason = "described, never built")]
 
-use std::collections::BTreeMap;
-
 use hyperfleet_core::condition::ConditionStatus;
 use hyperfleet_core::time::Time;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use uuid::Uuid;
-
-/// A resource to be made.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct ResourceCreateRequest {
-    /// One of the configured kinds.
-    kind: String,
-    name: String,
-    /// What is wanted.
-    spec: Map<String, Value>,
-    /// In the syntax of Kubernetes.
-    labels: Option<BTreeMap<String, LabelValue>>,
-    references: Option<BTreeMap<String, Vec<ReferenceRequest>>>,
-    owner_references: Option<OwnerRequest>,
-}
 
 /// A label's value.
 #[derive(Deserialize, JsonSchema)]
-struct LabelValue(
+pub(super) struct LabelValue(
     #[schemars(
         length(max = 63),
         regex(pattern = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$")
     )]
     String,
 );
-
-/// The owner of a child that is created on its own path.
-#[derive(Deserialize, JsonSchema)]
-struct OwnerRequest {
-    id: Uuid,
-}
-
-/// A resource to point at.
-#[derive(Deserialize, JsonSchema)]
-struct ReferenceRequest {
-    id: Uuid,
-    /// The kind of the target, if one wants to say it.
-    kind: Option<String>,
-}
-
-/// What to change. Each field that is given replaces the old one whole; at least one must be.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ResourcePatchRequest {
-    spec: Option<Map<String, Value>>,
-    labels: Option<BTreeMap<String, LabelValue>>,
-    references: Option<BTreeMap<String, Vec<ReferenceRequest>>>,
-}
 
 /// Why a resource is to go without waiting for its adapters.
 #[derive(Deserialize, JsonSchema)]

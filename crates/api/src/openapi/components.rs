@@ -10,11 +10,9 @@ use hyperfleet_core::resource::Resource;
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::bodies::{
-    AdapterStatusRequest, ForceDeleteRequest, ResourceCreateRequest, ResourcePatchRequest,
-};
+use super::bodies::{AdapterStatusRequest, ForceDeleteRequest, LabelValue};
 use super::downgrade::to_openapi_3_0;
-use super::{examples, responses};
+use super::{examples, of_kind, responses};
 use crate::schema::SpecSchemas;
 
 /// What a kind's schemas are called.
@@ -23,6 +21,8 @@ pub(super) struct Names {
     pub(super) resource: String,
     pub(super) list: String,
     pub(super) create: String,
+    /// Creates it on its own path, where a child says whose it is.
+    pub(super) flat: String,
     pub(super) patch: String,
 }
 
@@ -42,6 +42,7 @@ impl Components {
                 resource: "Resource".to_owned(),
                 list: "ResourceList".to_owned(),
                 create: "ResourceCreateRequest".to_owned(),
+                flat: "ResourceCreateRequest".to_owned(),
                 patch: "ResourcePatchRequest".to_owned(),
             },
         };
@@ -50,6 +51,7 @@ impl Components {
         for kind in kinds.kinds() {
             components.add_kind(kind, kinds.parent(kind), specs);
         }
+        components.add_any(kinds);
         components
     }
 
@@ -77,6 +79,28 @@ impl Components {
         free
     }
 
+    /// What creates any kind is what creates one of them.
+    fn add_any(&mut self, kinds: &Registry) {
+        let requests: Vec<String> = kinds
+            .kinds()
+            .iter()
+            .map(|kind| self.names(Some(kind)).flat.clone())
+            .collect();
+        let mapping: Map<String, Value> = kinds
+            .kinds()
+            .iter()
+            .zip(&requests)
+            .map(|(kind, name)| (kind.kind.clone(), reference(name)["$ref"].clone()))
+            .collect();
+        let forms: Vec<Value> = requests.iter().map(|name| reference(name)).collect();
+        let any = json!({
+            "description": "A resource to be made.",
+            "oneOf": forms,
+            "discriminator": {"propertyName": "kind", "mapping": mapping},
+        });
+        self.schemas.insert("ResourceCreateRequest".to_owned(), any);
+    }
+
     fn add_kind(&mut self, kind: &Kind, parent: Option<&Kind>, specs: &SpecSchemas) {
         let name = &kind.kind;
         let spec = self.add_spec(kind, specs);
@@ -85,38 +109,20 @@ impl Components {
             name,
             json!({"allOf": [reference("Resource"), {"properties": {"kind": only, "spec": spec}}]}),
         );
-        let mut create = self.schemas["ResourceCreateRequest"].clone();
-        create["description"] = json!(format!("A {name} to be made."));
-        create["properties"]["kind"] = only;
-        create["properties"]["spec"] = spec.clone();
-        create["properties"]["references"] = references(kind);
-        create["properties"]["name"] = json!({
-            "type": "string",
-            "minLength": kind.name_min_len.max(1),
-            "maxLength": kind.longest_name(),
-            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-        });
-        let mut required = vec!["kind", "name", "spec"];
-        if kind.references.iter().any(|rule| rule.min > 0) {
-            required.push("references");
-        }
-        create["required"] = json!(required);
-        if parent.is_none()
-            && let Some(Value::Object(properties)) = create.get_mut("properties")
-        {
-            properties.remove("owner_references");
-        }
-        if let Some(example) = examples::create(kind, specs) {
-            create["example"] = example;
-        }
-        let mut patch = self.schemas["ResourcePatchRequest"].clone();
-        patch["properties"]["spec"] = spec;
-        patch["properties"]["references"] = references(kind);
-        patch["minProperties"] = json!(1);
+        let create = of_kind::create(kind, &spec, examples::create(kind, specs));
+        let create = self.put(&format!("{name}CreateRequest"), create);
+        let flat = match parent {
+            None => create.clone(),
+            Some(_) => self.put(
+                &format!("{name}CreateRequestWithOwner"),
+                of_kind::create_with_owner(kind, &spec),
+            ),
+        };
         let names = Names {
             list: self.put(&format!("{name}List"), list_of(&resource)),
-            create: self.put(&format!("{name}CreateRequest"), create),
-            patch: self.put(&format!("{name}PatchRequest"), patch),
+            create,
+            flat,
+            patch: self.put(&format!("{name}PatchRequest"), of_kind::patch(kind, &spec)),
             resource,
         };
         self.names.insert(name.clone(), names);
@@ -152,6 +158,11 @@ impl Components {
             self.schemas
                 .insert(name.clone(), to_openapi_3_0(part, &place));
         }
+        // Whatever else a schema says, a spec is an object.
+        let spec = &mut self.schemas[&root];
+        if spec.get("type").is_none() && spec.get("$ref").is_none() {
+            spec["type"] = json!("object");
+        }
         reference(&root)
     }
 }
@@ -168,8 +179,7 @@ fn of_types() -> Map<String, Value> {
     answers.subschema_for::<AuditEntry>();
     answers.subschema_for::<Problem>();
     let mut requests = generator(Contract::Deserialize);
-    requests.subschema_for::<ResourceCreateRequest>();
-    requests.subschema_for::<ResourcePatchRequest>();
+    requests.subschema_for::<LabelValue>();
     requests.subschema_for::<ForceDeleteRequest>();
     requests.subschema_for::<AdapterStatusRequest>();
     let mut schemas = requests.take_definitions(true);
@@ -185,9 +195,21 @@ fn of_types() -> Map<String, Value> {
     schemas["AdapterStatusRequest"]["example"] = examples::report();
     schemas["ForceDeleteRequest"]["example"] =
         json!({"reason": "the cloud account behind it is closed"});
-    // A field that is null counts as not given, and one must be.
-    never_null(&mut schemas["ResourcePatchRequest"]);
-    schemas["ResourcePatchRequest"]["minProperties"] = json!(1);
+    let any = json!({"type": "object", "additionalProperties": true});
+    schemas.insert(
+        "PartOfResource".to_owned(),
+        json!({
+            "type": "object",
+            "description": "The members of a resource that were asked for with `fields`.",
+            "required": ["id"],
+            "properties": {"id": reference("ResourceId")},
+            "additionalProperties": true,
+        }),
+    );
+    schemas.insert(
+        "ResourcePatchRequest".to_owned(),
+        of_kind::patch_of(&any, &of_kind::any_references()),
+    );
     schemas
 }
 
@@ -218,42 +240,21 @@ fn generator(contract: Contract) -> SchemaGenerator {
         .into_generator()
 }
 
-/// A page of a list. With `fields` its items hold only what was asked for.
+/// A page of a list, or a stretch of it.
 fn list_of(item: &str) -> Value {
+    let count =
+        |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
+    let token = |description: &str| json!({"type": "string", "description": description});
     json!({
         "type": "object",
         "required": ["items"],
         "properties": {
-            "page": {"type": "integer", "minimum": 1, "description": "The page asked for."},
-            "size": {"type": "integer", "minimum": 0, "description": "How many items this page holds."},
-            "total": {"type": "integer", "minimum": 0, "description": "How many items there are on all pages."},
-            "items": {"type": "array", "items": reference(item)},
+            "page": count("The page asked for, from 1."),
+            "size": count("How many items this page holds."),
+            "total": count("How many items there are on all pages."),
+            "items": {"type": "array", "items": responses::whole_or_part(item)},
+            "continue": token("With `limit`: asks for the next stretch; absent on the last one."),
+            "since": token("With `limit`: where to watch from so that nothing is missed."),
         },
     })
-}
-
-fn references(kind: &Kind) -> Value {
-    let rules = kind.references.iter().map(|rule| {
-        let mut list = json!({"type": "array", "items": reference("ReferenceRequest")});
-        if rule.min > 0 {
-            list["minItems"] = json!(rule.min);
-        }
-        if rule.max > 0 {
-            list["maxItems"] = json!(rule.max);
-        }
-        (rule.ref_type.clone(), list)
-    });
-    let properties: Map<String, Value> = rules.collect();
-    let required: Vec<&str> = kind
-        .references
-        .iter()
-        .filter(|rule| rule.min > 0)
-        .map(|rule| rule.ref_type.as_str())
-        .collect();
-    let mut schema =
-        json!({"type": "object", "properties": properties, "additionalProperties": false});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
 }

@@ -25,7 +25,7 @@ pub(super) fn operation(endpoint: &Endpoint, kinds: &Registry, components: &Comp
         "summary": summary(endpoint.operation, scope),
         "responses": responses::of(endpoint, kinds, components),
     });
-    let parameters = parameters::of(endpoint);
+    let parameters = parameters::of(endpoint, kinds);
     if !parameters.is_empty() {
         described["parameters"] = json!(parameters);
     }
@@ -118,19 +118,8 @@ fn body(endpoint: &Endpoint, components: &Components) -> Option<Value> {
     let scope = endpoint.scope.as_ref()?;
     let names = components.names(scope.kind.as_ref());
     Some(match endpoint.operation {
-        Operation::Create => {
-            let request = reference(&names.create);
-            let child = scope
-                .kind
-                .as_ref()
-                .is_some_and(|kind| kind.parent_kind.is_some());
-            if child && scope.parent.is_none() {
-                // On its own path a child must say whose it is.
-                json!({"allOf": [request, {"required": ["owner_references"]}]})
-            } else {
-                request
-            }
-        }
+        Operation::Create if scope.parent.is_some() => reference(&names.create),
+        Operation::Create => reference(&names.flat),
         Operation::Patch => reference(&names.patch),
         Operation::ForceDelete => reference("ForceDeleteRequest"),
         Operation::PutStatus | Operation::PostStatus => reference("AdapterStatusRequest"),

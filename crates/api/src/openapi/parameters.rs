@@ -1,16 +1,17 @@
 //! What can be said in a path, a query string or a header.
 
+use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_core::list::PageRequest;
 use serde_json::{Value, json};
 
 use crate::operation::{Endpoint, Operation};
 
 /// The parameters of an operation.
-pub(super) fn of(endpoint: &Endpoint) -> Vec<Value> {
+pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
     let mut parameters = ids(endpoint);
     match endpoint.operation {
         Operation::List => {
-            parameters.extend(list());
+            parameters.extend(list(endpoint, kinds));
             parameters.extend(watch());
         }
         Operation::Create => parameters.push(idempotency_key()),
@@ -18,7 +19,8 @@ pub(super) fn of(endpoint: &Endpoint) -> Vec<Value> {
         Operation::History => parameters.extend(newest()),
         Operation::Audit => {
             parameters.extend(newest());
-            let resource = json!({"type": "string", "format": "uuid"});
+            // A blank parameter counts as absent.
+            let resource = json!({"type": "string", "pattern": "^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$"});
             parameters.push(query(
                 "resource_id",
                 "Only what was done to this resource.",
@@ -32,8 +34,8 @@ pub(super) fn of(endpoint: &Endpoint) -> Vec<Value> {
                 parameters.push(query(name, description, json!({"type": "string"})));
             }
         }
-        Operation::Read
-        | Operation::ForceDelete
+        Operation::Read => parameters.push(fields()),
+        Operation::ForceDelete
         | Operation::ReadStatuses
         | Operation::PutStatus
         | Operation::PostStatus
@@ -71,26 +73,107 @@ fn query(name: &str, description: &str, schema: Value) -> Value {
     json!({"name": name, "in": "query", "description": description, "schema": schema})
 }
 
-fn list() -> Vec<Value> {
+fn list(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
     let default = PageRequest::default();
-    let number = |most: u32, default: u32| json!({"type": "integer", "minimum": 1, "maximum": most, "default": default});
-    vec![
+    let number = |most: u32| json!({"type": "integer", "minimum": 1, "maximum": most});
+    let kind = endpoint
+        .scope
+        .as_ref()
+        .and_then(|scope| scope.kind.as_ref());
+    let mut parameters = vec![
         query(
             "page",
-            "Which page, from 1.",
-            number(PageRequest::MAX_PAGE, default.page),
+            &format!("Which page, from 1. {} if it is left out.", default.page),
+            number(PageRequest::MAX_PAGE),
         ),
         query(
             "size",
-            "How many items a page holds.",
-            number(PageRequest::MAX_SIZE, default.size),
+            &format!(
+                "How many items a page holds. {} if it is left out.",
+                default.size
+            ),
+            number(PageRequest::MAX_SIZE),
+        ),
+        query(
+            "limit",
+            "How many items a stretch holds. A list that is walked with `limit` and `continue` meets every item once, \
+             whatever else comes and goes; it cannot be combined with `page` and `size`.",
+            number(1000),
+        ),
+        query(
+            "continue",
+            "The `continue` of the stretch before, with otherwise the same parameters.",
+            json!({"type": "string"}),
+        ),
+        query(
+            "search",
+            "Which resources, for example `labels.env = 'prod' AND status.phase != 'Ready'`.",
+            json!({"type": "string", "maxLength": 4096}),
+        ),
+        several(
+            "order",
+            "By which columns, each with `asc` or `desc`. `created_time desc` if it is left out.",
+            json!({"type": "string", "pattern": "^ *([a-z_]+( +(asc|desc))?)? *$"}),
+        ),
+        fields(),
+    ];
+    if kind.is_none() {
+        let names: Vec<&str> = kinds
+            .kinds()
+            .iter()
+            .map(|kind| kind.kind.as_str())
+            .collect();
+        let schema = json!({"type": "string", "enum": names});
+        parameters.push(query("kind", "Only resources of this kind.", schema));
+    }
+    parameters.extend(references(kind, kinds));
+    parameters
+}
+
+/// Finding what points at something, where something can.
+fn references(kind: Option<&Kind>, kinds: &Registry) -> Vec<Value> {
+    let listed = kinds.kinds().iter();
+    let listed = listed.filter(|listed| kind.is_none_or(|kind| kind.kind == listed.kind));
+    let mut types: Vec<&str> = listed
+        .flat_map(|kind| kind.references.iter().map(|rule| rule.ref_type.as_str()))
+        .collect();
+    types.sort_unstable();
+    types.dedup();
+    if types.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        query(
+            "ref_type",
+            "Together with `ref_target_id`: only what points at that resource, by this type of reference.",
+            json!({"type": "string", "enum": types}),
+        ),
+        query(
+            "ref_target_id",
+            "The id of the resource pointed at.",
+            json!({"type": "string"}),
         ),
     ]
 }
 
+fn fields() -> Value {
+    several(
+        "fields",
+        "Only these members of each resource, for example `name,status.phase`; `id` is always among them.",
+        json!({"type": "string"}),
+    )
+}
+
+/// A parameter with several values, separated by commas.
+fn several(name: &str, description: &str, item: Value) -> Value {
+    let mut parameter = query(name, description, json!({"type": "array", "items": item}));
+    parameter["explode"] = json!(false);
+    parameter
+}
+
 /// The changes of a list instead of the list.
 fn watch() -> Vec<Value> {
-    let position = json!({"type": "string", "minLength": 1});
+    let position = json!({"type": "string"});
     let header = json!({
         "name": "Last-Event-ID",
         "in": "header",

@@ -67,7 +67,8 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
             let owner = owned.then_some(404);
             [400, 409, 413, 422].into_iter().chain(owner).collect()
         }
-        Operation::Read | Operation::ReadStatuses => vec![404],
+        Operation::Read => vec![400, 404],
+        Operation::ReadStatuses => vec![404],
         Operation::Patch => vec![400, 404, 409, 412, 413],
         Operation::Delete => {
             let refusable = match kind {
@@ -153,7 +154,14 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
                 json!({"$ref": "#/components/headers/Idempotency-Replayed"});
             answers
         }
-        Operation::Read => one(200, "The resource."),
+        Operation::Read => {
+            let mut answers = one(
+                200,
+                "The resource, or the members of it that were asked for.",
+            );
+            answers[0].1["content"]["application/json"]["schema"] = whole_or_part(resource);
+            answers
+        }
         Operation::Patch => one(200, "The resource as it is now."),
         Operation::Delete => one(
             202,
@@ -204,6 +212,11 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
             )]
         }
     }
+}
+
+/// With `fields`, a resource has only the members that were asked for.
+pub(super) fn whole_or_part(resource: &str) -> Value {
+    json!({"anyOf": [reference(resource), reference("PartOfResource")]})
 }
 
 fn json_answer(description: &str, schema: Value) -> Value {

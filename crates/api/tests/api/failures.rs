@@ -95,3 +95,27 @@ async fn problems_have_one_shape() {
         .collect();
     assert_json_snapshot!("problems", problems);
 }
+
+#[tokio::test]
+async fn what_could_be_meant_in_two_ways_is_refused() {
+    let api = Caller::new().await;
+    let cluster = api.cluster("guarded").await;
+    let href = cluster["href"].as_str().unwrap();
+    // A script whose variable was empty must not delete unconditionally.
+    let unguarded = api.send_with("DELETE", href, &[("if-match", "")], "").await;
+    assert_eq!(unguarded.status, 400, "{}", unguarded.body);
+    let twice = api.get("/clusters?size=1&size=100").await;
+    assert_eq!(
+        (twice.status, &twice.body["detail"]),
+        (400, &json!("size is given more than once"))
+    );
+    assert_eq!(api.get(href).await.body, cluster);
+}
+
+#[tokio::test]
+async fn an_id_that_is_no_text_is_not_found_like_any_other() {
+    let api = Caller::new().await;
+    let answer = api.get("/clusters/%ff").await;
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.headers["content-type"], "application/problem+json");
+}

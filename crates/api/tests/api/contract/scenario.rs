@@ -147,6 +147,7 @@ async fn items(world: &World, asked: &Asked<'_>) -> Option<Answer> {
             assert_eq!(api.put(&statuses, done("dns")).await.status, 201);
             api.get(&path).await
         }
+        ("get", "/{id}", 400) => api.get(&format!("{path}?fields=nothing")).await,
         ("get", "/{id}/history", 400) => api.get(&format!("{path}?continue=x")).await,
         ("patch", _, 200) => api.patch(&path, json!({"spec": {"nodes": 3}})).await,
         ("patch", _, 400) => api.patch(&path, json!({"name": "other"})).await,
