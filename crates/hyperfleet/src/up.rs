@@ -35,7 +35,6 @@ use kubernetes::Kubernetes;
 
 /// On one machine nobody wants to wait: what is not ready is looked at again every second.
 const BACKOFF_NOT_READY: GoDuration = GoDuration::from_secs(1);
-const POLL_INTERVAL: GoDuration = GoDuration::from_millis(500);
 
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     let loaded = adapters::load(&args.adapters)?;
@@ -207,7 +206,6 @@ fn in_words_of_up(error: StartError) -> anyhow::Error {
 /// A Sentinel for every kind.
 fn watched(kinds: &[Kind], base_url: &str) -> Options {
     let mut options = Options {
-        poll_interval: POLL_INTERVAL,
         backoff_not_ready: BACKOFF_NOT_READY,
         sentinels: kinds
             .iter()
