@@ -28,6 +28,9 @@ pub(crate) enum Command {
     /// An adapter: how the wanted state comes about
     #[command(subcommand)]
     Adapter(AdapterCommand),
+    /// The rules by which statuses are computed
+    #[command(subcommand)]
+    Aggregation(AggregationCommand),
     /// Try an expression as production evaluates it
     #[command(subcommand)]
     Expr(ExprCommand),
@@ -241,6 +244,24 @@ pub(crate) struct AdapterArgs {
     /// Task configuration: what the adapter does
     #[arg(short, long, value_name = "FILE", env = "HYPERFLEET_TASK_CONFIG")]
     pub(crate) task_config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AggregationCommand {
+    /// Check an AggregationConfig and tell every mistake; the exit code is 1 when there is one
+    Validate(AggregationValidateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AggregationValidateArgs {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// Configuration file of the API whose kinds it is for
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// How to print what was found
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! What each command does.
 
 pub(crate) mod adapter;
+mod aggregation;
 mod api;
 mod config;
 mod language;
@@ -13,8 +14,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::cli::{
-    AdapterCommand, ApiCommand, Cli, Command, ConfigCommand, ExprCommand, SentinelCommand,
-    TemplateCommand,
+    AdapterCommand, AggregationCommand, ApiCommand, Cli, Command, ConfigCommand, ExprCommand,
+    SentinelCommand, TemplateCommand,
 };
 use crate::up;
 
@@ -24,6 +25,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Adapter(AdapterCommand::DryRun(args)) => return serve(try_out::dry_run(args)),
         Command::Adapter(AdapterCommand::Validate(args)) => try_out::validate(&args),
         Command::Adapter(AdapterCommand::Serve(args)) => serve(adapter::serve(args)),
+        Command::Aggregation(AggregationCommand::Validate(args)) => {
+            return aggregation::validate(&args);
+        }
         Command::Version { output } => version::print(output),
         Command::Expr(ExprCommand::Eval { expression, data }) => {
             language::evaluate(&expression, data.as_deref())

@@ -4,6 +4,8 @@
 
 #[path = "binary/adapter.rs"]
 mod adapter;
+#[path = "binary/aggregation.rs"]
+mod aggregation;
 #[path = "binary/failures.rs"]
 mod failures;
 #[path = "binary/language.rs"]

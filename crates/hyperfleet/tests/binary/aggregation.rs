@@ -1,0 +1,78 @@
+//! A platform team's commands.
+
+use serde_json::Value;
+
+use crate::running::{data_dir, hyperfleet, outcome};
+
+const GOOD: &str = "requiredAdapters: [dns]
+clusterConditions:
+- type: DNSReady
+  evaluate: {expr: 'adapters[\"dns\"].available == \"True\"'}
+";
+
+#[test]
+fn an_aggregation_config_is_checked_and_every_mistake_is_told_with_its_place() {
+    let directory = data_dir();
+    let file = directory.path().join("aggregation.yaml");
+    let validate = |text: &str, arguments: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        let mut command = hyperfleet();
+        command.args(["aggregation", "validate"]).arg(&file);
+        let output = outcome(command.args(arguments));
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let (code, _, told) = validate(GOOD, &[]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.ends_with("aggregation.yaml: no mistakes\n"), "{told}");
+
+    let bad = GOOD
+        .replace("adapters[", "adaptors[")
+        .replace("type:", "tpye:");
+    let (code, _, told) = validate(&bad, &[]);
+    assert_eq!(code, Some(1));
+    for part in [
+        "aggregation.yaml:3:3: error: a condition has no key `tpye`",
+        "help: did you mean `type`?",
+        "aggregation.yaml:4:21: error: in the rule: unknown variable `adaptors`",
+        "help: did you mean `adapters`?",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+
+    let (code, printed, _) = validate(&bad, &["-o", "json"]);
+    assert_eq!(code, Some(1));
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["valid"], false);
+    let lines: Vec<&Value> = printed["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["line"])
+        .collect();
+    assert_eq!(lines, [3, 3, 4]);
+}
+
+#[test]
+fn the_kinds_are_those_of_the_api_that_is_named() {
+    let directory = data_dir();
+    let config = directory.path().join("api.yaml");
+    let kinds = "entities:\n- {kind: Channel, plural: channels, required_adapters: [dns]}\n";
+    std::fs::write(&config, kinds).unwrap();
+    let file = directory.path().join("aggregation.yaml");
+    std::fs::write(&file, format!("kind: Channel\n{GOOD}")).unwrap();
+    let mut command = hyperfleet();
+    let command = command.args(["aggregation", "validate"]).arg(&file);
+    let told = String::from_utf8(outcome(command).stderr).unwrap();
+    assert!(told.contains("there is no kind `Channel`"), "{told}");
+    let output = outcome(command.arg("--config").arg(&config));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
