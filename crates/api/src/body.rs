@@ -1,5 +1,7 @@
 //! Request bodies: bounded, and JSON objects or nothing.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -11,6 +13,16 @@ use crate::failure::Failure;
 /// The largest body taken.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
+/// How long a body may take. Put there by `observe`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyTimeout(pub(crate) Duration);
+
+impl Default for BodyTimeout {
+    fn default() -> Self {
+        BodyTimeout(Duration::from_secs(5))
+    }
+}
+
 /// The body as a JSON object. `serde_json` bounds the depth to 128 and refuses invalid UTF-8.
 pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
 
@@ -18,7 +30,8 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     type Rejection = Failure;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
-        let bytes = read(request.into_body()).await?;
+        let limit = request.extensions().get::<BodyTimeout>().copied();
+        let bytes = read(request.into_body(), limit).await?;
         if bytes.is_empty() {
             return Err(Failure::new(
                 Code::Malformed,
@@ -47,8 +60,16 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     }
 }
 
-async fn read(body: Body) -> Result<bytes::Bytes, Failure> {
-    match Limited::new(body, MAX_BODY).collect().await {
+async fn read(body: Body, limit: Option<BodyTimeout>) -> Result<bytes::Bytes, Failure> {
+    let BodyTimeout(limit) = limit.unwrap_or_default();
+    let Ok(read) = tokio::time::timeout(limit, Limited::new(body, MAX_BODY).collect()).await else {
+        let seconds = limit.as_secs_f64();
+        return Err(Failure::new(
+            Code::Malformed,
+            format!("The body did not come within {seconds} s"),
+        ));
+    };
+    match read {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Failure::new(
             Code::TooLarge,

@@ -8,7 +8,7 @@ use hyperfleet_runtime::log::LogConfig;
 use hyperfleet_runtime::metrics::MetricsConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 use hyperfleet_runtime::{GoDuration, Secret};
-use hyperfleet_store::{ConnectError, Target};
+use hyperfleet_store::{ConnectError, DatabaseOptions, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,7 @@ pub struct ServerConfig {
     pub host: String,
     /// Port to listen on.
     pub port: u16,
+    pub timeouts: TimeoutsConfig,
     /// An OpenAPI 3 document whose `components.schemas` kinds name with `spec_schema_name`. A relative path starts at
     /// the configuration file.
     pub openapi_schema_path: Option<PathBuf>,
@@ -93,7 +94,27 @@ impl Default for ServerConfig {
         ServerConfig {
             host: "localhost".to_owned(),
             port: 8000,
+            timeouts: TimeoutsConfig::default(),
             openapi_schema_path: None,
+        }
+    }
+}
+
+/// How long the API waits for its callers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TimeoutsConfig {
+    /// For the body of a request. At least 1s.
+    pub read: GoDuration,
+    /// For a whole request up to the head of its answer. At least 1s.
+    pub write: GoDuration,
+}
+
+impl Default for TimeoutsConfig {
+    fn default() -> Self {
+        TimeoutsConfig {
+            read: GoDuration::from_secs(5),
+            write: GoDuration::from_secs(30),
         }
     }
 }
@@ -134,7 +155,39 @@ pub struct DatabaseConfig {
     pub username: Option<String>,
     /// The password of `username`.
     pub password: Option<Secret>,
+    /// What the database is. There is one answer.
+    pub dialect: Dialect,
+    /// Log every statement, at level debug.
+    pub debug: bool,
+    pub ssl: SslConfig,
     pub pool: PoolConfig,
+}
+
+/// The databases that can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    #[default]
+    Postgres,
+}
+
+/// Encryption on the way to the database. Says nothing about a database given by `url`, which says it itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SslConfig {
+    /// `disable`, `require`, `verify-ca` or `verify-full`.
+    pub mode: String,
+    /// Whom to trust, as PEM; the system's authorities if nothing is said.
+    pub root_cert_file: Option<PathBuf>,
+}
+
+impl Default for SslConfig {
+    fn default() -> Self {
+        SslConfig {
+            mode: "disable".to_owned(),
+            root_cert_file: None,
+        }
+    }
 }
 
 impl DatabaseConfig {
@@ -144,16 +197,37 @@ impl DatabaseConfig {
             return Target::from_url(url.expose()).map(Some);
         }
         let or = |value: &Option<String>| value.clone().unwrap_or_else(|| "hyperfleet".to_owned());
-        Ok(self.host.as_deref().map(|host| {
-            let password = self.password.as_ref().map(Secret::expose);
-            Target::new(
-                host,
-                self.port.unwrap_or(5432),
-                &or(&self.name),
-                &or(&self.username),
-                password,
-            )
-        }))
+        let Some(host) = self.host.as_deref() else {
+            return Ok(None);
+        };
+        let target = Target::new(
+            host,
+            self.port.unwrap_or(5432),
+            &or(&self.name),
+            &or(&self.username),
+            self.password.as_ref().map(Secret::expose),
+        );
+        let ssl = &self.ssl;
+        target
+            .with_tls(&ssl.mode, ssl.root_cert_file.as_deref())
+            .map(Some)
+    }
+
+    /// How it is used.
+    pub fn options(&self) -> DatabaseOptions {
+        let pool = &self.pool;
+        DatabaseOptions {
+            max_connections: pool.max_connections,
+            max_idle_connections: pool.max_idle_connections,
+            max_lifetime: pool.conn_max_lifetime.into(),
+            idle_timeout: pool.conn_max_idle_time.into(),
+            connect_attempts: pool.conn_retry_attempts,
+            connect_interval: pool.conn_retry_interval.into(),
+            log_statements: self.debug,
+            statement_timeout: pool.request_timeout.into(),
+            migration_timeout: pool.advisory_lock_timeout.into(),
+            ..DatabaseOptions::default()
+        }
     }
 }
 
@@ -162,16 +236,35 @@ impl DatabaseConfig {
 #[serde(default)]
 pub struct PoolConfig {
     /// Most connections at once, 1 to 200.
+    #[schemars(range(min = 1, max = 200))]
     pub max_connections: u32,
+    /// Most connections that are kept although nobody needs them.
+    pub max_idle_connections: u32,
+    /// How long a connection is used before it is replaced.
+    pub conn_max_lifetime: GoDuration,
+    /// How long a connection is kept unused.
+    pub conn_max_idle_time: GoDuration,
     /// The longest any one statement may run.
     pub request_timeout: GoDuration,
+    /// How often a database that does not answer at the start is asked.
+    pub conn_retry_attempts: u32,
+    /// How long apart.
+    pub conn_retry_interval: GoDuration,
+    /// How long a migration may wait for another one, and take.
+    pub advisory_lock_timeout: GoDuration,
 }
 
 impl Default for PoolConfig {
     fn default() -> Self {
         PoolConfig {
             max_connections: 50,
+            max_idle_connections: 10,
+            conn_max_lifetime: GoDuration::from_mins(5),
+            conn_max_idle_time: GoDuration::from_mins(1),
             request_timeout: GoDuration::from_secs(30),
+            conn_retry_attempts: 10,
+            conn_retry_interval: GoDuration::from_secs(3),
+            advisory_lock_timeout: GoDuration::from_mins(5),
         }
     }
 }

@@ -45,7 +45,8 @@ mod wanted;
 mod watch;
 
 pub use config::{
-    ApiConfig, ApiMetricsConfig, DatabaseConfig, HistoryConfig, PoolConfig, ServerConfig,
+    ApiConfig, ApiMetricsConfig, DatabaseConfig, Dialect, HistoryConfig, PoolConfig, ServerConfig,
+    SslConfig, TimeoutsConfig,
 };
 pub use entities::Entities;
 pub use metrics::HttpMetrics;
@@ -53,5 +54,5 @@ pub use routes::router;
 pub use rules::RulesInForce;
 pub use schema::SpecSchemas;
 pub use service::{Api, StartError};
-pub use state::ApiState;
+pub use state::{ApiState, Timeouts};
 pub use watch::hub::{FeedMetrics, Hub};

@@ -1,15 +1,17 @@
 //! Around every request: its id, its log line, its metrics, and the shape of its failure.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use hyperfleet_core::problem::Code;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::body::BodyTimeout;
 use crate::caller::RequestId;
 use crate::failure::{Failure, REQUEST_ID, render};
 use crate::metrics::HttpMetrics;
@@ -32,7 +34,14 @@ pub(crate) async fn observe(
         .get::<MatchedPath>()
         .map(|path| path.as_str().to_owned());
     let span = tracing::info_span!("request", component = "api", %request_id, %method, path);
-    let mut response = next.run(request).instrument(span.clone()).await;
+    request
+        .extensions_mut()
+        .insert(BodyTimeout(state.timeouts.read));
+    let handled = next.run(request).instrument(span.clone());
+    let mut response = match tokio::time::timeout(state.timeouts.write, handled).await {
+        Ok(response) => response,
+        Err(_) => too_late(state.timeouts.write).into_response(),
+    };
     if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         let problem = failure.problem(&path, &request_id, state.now());
         response = render(&problem, response);
@@ -52,4 +61,15 @@ pub(crate) async fn observe(
     let duration_ms = elapsed.as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::debug!(status_code, duration_ms, "request handled"));
     response
+}
+
+/// What the handler was at is dropped with it; a transaction that was not committed is rolled back.
+fn too_late(after: Duration) -> Failure {
+    let seconds = after.as_secs_f64();
+    Failure::new(
+        Code::Unavailable,
+        format!(
+            "The request was not answered within {seconds} s; whether it took effect is not known"
+        ),
+    )
 }

@@ -70,6 +70,7 @@ impl Api {
                 schemas: entities.schemas,
                 hub: Arc::new(hub),
                 rules: entities.rules,
+                timeouts: (&config.server.timeouts).into(),
                 version,
             },
             metrics,

@@ -1,14 +1,35 @@
 //! What every handler can reach.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyperfleet_core::kind::Registry;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::Store;
 
+use crate::config::TimeoutsConfig;
 use crate::rules::RulesInForce;
 use crate::schema::SpecSchemas;
 use crate::watch::hub::Hub;
+
+/// How long callers are waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// The body of a request.
+    pub read: Duration,
+    /// A whole request up to the head of its answer.
+    pub write: Duration,
+}
+
+impl From<&TimeoutsConfig> for Timeouts {
+    fn from(config: &TimeoutsConfig) -> Timeouts {
+        let least = Duration::from_secs(1);
+        Timeouts {
+            read: config.read.get().max(least),
+            write: config.write.get().max(least),
+        }
+    }
+}
 
 /// Shared by all requests; cheap to clone.
 #[derive(Debug, Clone)]
@@ -21,6 +42,7 @@ pub struct ApiState {
     pub hub: Arc<Hub>,
     /// What makes the status of each kind.
     pub rules: RulesInForce,
+    pub timeouts: Timeouts,
     /// Told by the metadata route.
     pub version: &'static str,
 }

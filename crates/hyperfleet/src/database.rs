@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use hyperfleet_api::DatabaseConfig;
-use hyperfleet_store::{DatabaseOptions, PrivateServer, Store};
+use hyperfleet_store::{PrivateServer, Store};
 
 /// A connected store, and the private server behind it if it is ours.
 #[derive(Debug)]
@@ -15,11 +15,7 @@ pub(crate) struct Database {
 
 impl Database {
     pub(crate) async fn open(config: &DatabaseConfig, data_dir: &Path) -> Result<Database> {
-        let options = DatabaseOptions {
-            max_connections: config.pool.max_connections,
-            statement_timeout: config.pool.request_timeout.into(),
-            ..DatabaseOptions::default()
-        };
+        let options = config.options();
         if let Some(target) = config.target()? {
             let store = Store::connect(&target, &options).await?;
             return Ok(Database {

@@ -77,6 +77,8 @@ async fn with_kubernetes(
         url: args.database_url.clone().map(Secret::from),
         pool: PoolConfig {
             max_connections: 20,
+            // Somebody waits in front of it: say at once what is wrong.
+            conn_retry_attempts: 1,
             ..PoolConfig::default()
         },
         ..DatabaseConfig::default()

@@ -1,15 +1,16 @@
 //! The connection pool.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{ConnectOptions, PgPool};
 use tokio::sync::Notify;
 
-use crate::error::StoreError;
+use crate::error::{StoreError, is_unavailable};
 use crate::migrations;
 use crate::observe::Observer;
 use crate::totals::Totals;
@@ -18,6 +19,18 @@ use crate::totals::Totals;
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     pub max_connections: u32,
+    /// Connections that are kept although nobody needs them.
+    pub max_idle_connections: u32,
+    /// How long a connection is used, and how long it is kept unused.
+    pub max_lifetime: Duration,
+    pub idle_timeout: Duration,
+    /// How often, and how long apart, a server that does not answer at the start is asked.
+    pub connect_attempts: u32,
+    pub connect_interval: Duration,
+    /// How long a migration may wait for another one, and take.
+    pub migration_timeout: Duration,
+    /// Whether every statement is logged, at level debug.
+    pub log_statements: bool,
     /// How long a request waits for a free connection.
     pub acquire_timeout: Duration,
     /// The longest any one statement may run.
@@ -28,6 +41,13 @@ impl Default for DatabaseOptions {
     fn default() -> Self {
         DatabaseOptions {
             max_connections: 50,
+            max_idle_connections: 10,
+            max_lifetime: Duration::from_secs(5 * 60),
+            idle_timeout: Duration::from_secs(60),
+            connect_attempts: 1,
+            connect_interval: Duration::from_secs(3),
+            migration_timeout: Duration::from_secs(5 * 60),
+            log_statements: false,
             acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
         }
@@ -39,6 +59,8 @@ impl Default for DatabaseOptions {
 pub enum ConnectError {
     #[error("DATABASE_URL is not a PostgreSQL URL: {0}")]
     Url(#[source] sqlx::Error),
+    #[error("database.ssl.mode: {0}; write disable, require, verify-ca or verify-full")]
+    Tls(#[source] sqlx::Error),
     #[error("cannot connect to PostgreSQL at {server}: {source}")]
     Connect {
         server: String,
@@ -58,6 +80,7 @@ pub enum ConnectError {
 pub struct Store {
     pub(crate) pool: PgPool,
     server: String,
+    migration_timeout: Duration,
     /// Woken whenever a write through this store changed what a watcher can see.
     pub(crate) wake: Arc<Notify>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
@@ -72,18 +95,15 @@ impl Store {
     ) -> Result<Store, ConnectError> {
         let server = target.to_string();
         let timeout = options.statement_timeout.as_millis().to_string();
-        let target = target
+        let mut target = target
             .0
             .clone()
             .application_name("hyperfleet")
-            .options([("statement_timeout", timeout.as_str())])
-            .disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(options.max_connections)
-            .acquire_timeout(options.acquire_timeout)
-            .max_lifetime(Duration::from_secs(5 * 60))
-            .idle_timeout(Duration::from_secs(60))
-            .connect_with(target)
+            .options([("statement_timeout", timeout.as_str())]);
+        if !options.log_statements {
+            target = target.disable_statement_logging();
+        }
+        let pool = pool(options, target)
             .await
             .map_err(|source| ConnectError::Connect {
                 server: server.clone(),
@@ -92,6 +112,7 @@ impl Store {
         Ok(Store {
             pool,
             server,
+            migration_timeout: options.migration_timeout,
             wake: Arc::default(),
             observer: None,
             totals: Arc::default(),
@@ -100,7 +121,7 @@ impl Store {
 
     /// Brings the tables to this version. Concurrent calls wait for each other; each step is applied once.
     pub async fn migrate(&self) -> Result<(), ConnectError> {
-        migrations::run(&self.pool)
+        migrations::run(&self.pool, self.migration_timeout)
             .await
             .map_err(|source| ConnectError::Migrate {
                 server: self.server.clone(),
@@ -151,6 +172,34 @@ impl Store {
     }
 }
 
+/// A pool with one connection made. A server that is only starting is waited for.
+async fn pool(options: &DatabaseOptions, target: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
+    let made: Arc<OnceLock<PgPool>> = Arc::default();
+    let most = options.max_idle_connections as usize;
+    let shared = made.clone();
+    let pools = PgPoolOptions::new()
+        .max_connections(options.max_connections)
+        .acquire_timeout(options.acquire_timeout)
+        .max_lifetime(options.max_lifetime)
+        .idle_timeout(options.idle_timeout)
+        .after_release(move |_, _| {
+            let keep = shared.get().is_none_or(|pool| pool.num_idle() < most);
+            Box::pin(std::future::ready(Ok(keep)))
+        });
+    let mut attempt = 1;
+    loop {
+        match pools.clone().connect_with(target.clone()).await {
+            Ok(pool) => return Ok(made.get_or_init(|| pool).clone()),
+            Err(error) if attempt < options.connect_attempts && is_unavailable(&error) => {
+                tracing::warn!(%error, attempt, "the database does not answer yet");
+                tokio::time::sleep(options.connect_interval).await;
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Which server and database to connect to, and as whom.
 #[derive(Debug, Clone)]
 pub struct Target(pub(crate) PgConnectOptions);
@@ -161,6 +210,20 @@ impl Target {
         PgConnectOptions::from_str(url)
             .map(Target)
             .map_err(ConnectError::Url)
+    }
+
+    /// The same, with encryption as told. `mode` is one of `disable`, `require`, `verify-ca`, `verify-full`.
+    pub fn with_tls(
+        self,
+        mode: &str,
+        root_cert_file: Option<&Path>,
+    ) -> Result<Target, ConnectError> {
+        let mode = PgSslMode::from_str(mode).map_err(ConnectError::Tls)?;
+        let options = self.0.ssl_mode(mode);
+        Ok(Target(match root_cert_file {
+            Some(file) => options.ssl_root_cert(file),
+            None => options,
+        }))
     }
 
     /// `host` may be the directory of a unix socket.

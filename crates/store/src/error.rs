@@ -45,22 +45,26 @@ impl StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
-        let unavailable = match &error {
-            sqlx::Error::Io(_)
-            | sqlx::Error::Tls(_)
-            | sqlx::Error::PoolTimedOut
-            | sqlx::Error::PoolClosed
-            | sqlx::Error::WorkerCrashed => true,
-            // 08: connection; 53: resources exhausted; 57: operator intervention (shutdown, statement timeout).
-            sqlx::Error::Database(database) => database
-                .code()
-                .is_some_and(|code| matches!(&code.as_bytes()[..2], b"08" | b"53" | b"57")),
-            _ => false,
-        };
-        if unavailable {
+        if is_unavailable(&error) {
             StoreError::Unavailable(error)
         } else {
             StoreError::Statement(error)
         }
+    }
+}
+
+/// Whether nobody answers, or the server has no time: trying again may help.
+pub(crate) fn is_unavailable(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => true,
+        // 08: connection; 53: resources exhausted; 57: operator intervention (shutdown, statement timeout).
+        sqlx::Error::Database(database) => database
+            .code()
+            .is_some_and(|code| matches!(&code.as_bytes()[..2], b"08" | b"53" | b"57")),
+        _ => false,
     }
 }

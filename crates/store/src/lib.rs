@@ -10,10 +10,12 @@
 //! ```
 //!
 //! A write reads what it depends on, decides in `hyperfleet-core`, and stores the outcome in one statement that
-//! carries the row's revision: no lock is held across a round trip, and a lost race is read and decided again.
+//! carries the row's revision: no lock is held across a round trip, and a lost race is read and decided again. Who has
+//! lost several times takes the lock first, so that nobody is starved.
 
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod audit;
 mod author;
 mod database;

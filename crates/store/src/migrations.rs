@@ -1,9 +1,10 @@
 //! The tables, step by step. Steps only add: the previous version keeps working while they run.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use sqlx::PgPool;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::{Connection, PgPool};
 
 use crate::error::StoreError;
 
@@ -38,9 +39,17 @@ fn migrator() -> Migrator {
     Migrator::with_migrations(steps)
 }
 
-/// Applies what is missing, under an advisory lock.
-pub(crate) async fn run(pool: &PgPool) -> Result<(), MigrateError> {
-    migrator().run(pool).await
+/// Applies what is missing, under an advisory lock. Waiting for it and each step may take `timeout`.
+pub(crate) async fn run(pool: &PgPool, timeout: Duration) -> Result<(), MigrateError> {
+    // A connection of its own, which nobody gets afterwards: the pool's statements have less time.
+    let mut connection = pool.acquire().await?.detach();
+    sqlx::query("SELECT set_config('statement_timeout', $1, false)")
+        .bind(timeout.as_millis().to_string())
+        .execute(&mut connection)
+        .await?;
+    let outcome = migrator().run(&mut connection).await;
+    connection.close().await?;
+    outcome
 }
 
 /// The steps this version knows and the database has not seen.

@@ -10,17 +10,17 @@ use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
-use sqlx::Row;
 use sqlx::types::Json;
+use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
+use crate::attempt::Attempt;
 use crate::audit;
 use crate::author::{Author, Stored};
 use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::row::{self, resource_columns};
-use crate::statuses::ATTEMPTS;
 use crate::stored;
 
 /// A resource to be stored. The caller has checked it; the store checks only what needs the table.
@@ -203,8 +203,9 @@ impl Store {
         mut decide: impl FnMut(&Stored) -> Result<Option<Patched>, E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
         self.timed(Operation::Update, "resources", async {
-            for _ in 0..ATTEMPTS {
-                let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await?
+            for number in Attempt::numbers() {
+                let mut attempt = Attempt::begin(self, number, id).await?;
+                let Some((revision, stored)) = stored::read(&mut *attempt, kind, owner, id).await?
                 else {
                     return Ok(None);
                 };
@@ -213,7 +214,9 @@ impl Store {
                     Ok(None) => return Ok(Some(Ok(stored.resource))),
                     Err(refused) => return Ok(Some(Err(refused))),
                 };
-                if self.store_patched(revision, &patched, author).await? {
+                let stored_it = store_patched(&mut attempt, revision, &patched, author).await?;
+                // Nobody asks for a second connection while holding one.
+                if attempt.finish(stored_it).await? {
                     self.changed();
                     self.settled(Some(&stored.resource.status), &patched.resource);
                     return Ok(Some(Ok(patched.resource)));
@@ -225,53 +228,9 @@ impl Store {
                     });
                 }
             }
-            Err(StoreError::Contended {
-                id: id.to_string(),
-                attempts: ATTEMPTS,
-            })
+            Err(Attempt::contended(id))
         })
         .await
-    }
-
-    /// One statement; false when the resource is not at `revision` any more, or a target is gone.
-    async fn store_patched(
-        &self,
-        revision: i64,
-        patched: &Patched,
-        author: Author<'_>,
-    ) -> Result<bool, StoreError> {
-        let resource = &patched.resource;
-        let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
-        let stored = sqlx::query(
-            "WITH targets AS (
-                 SELECT id FROM resources WHERE id = ANY($11) AND deleted_time IS NULL ORDER BY id FOR SHARE
-             ), patched AS (
-                 UPDATE resources SET spec = $3, labels = $4, refs = $5, generation = $6, status = $7,
-                        updated_time = $8, updated_by = $9, recheck_time = $10, revision = revision + 1,
-                        changed_xid = pg_current_xact_id()
-                 WHERE id = $1 AND revision = $2 AND (SELECT count(*) FROM targets) = cardinality($11)
-                 RETURNING id, kind, name, tenancy, generation
-             )
-             INSERT INTO audit_log (at, actor, request_id, resource_id, kind, name, tenancy, generation, action, detail)
-             SELECT $12, $9, $13, id, kind, name, tenancy, generation, 'patch', $14 FROM patched",
-        )
-        .bind(resource.id.0)
-        .bind(revision)
-        .bind(Json(&resource.spec))
-        .bind(Json(&resource.labels))
-        .bind(Json(&resource.references))
-        .bind(resource.generation.get())
-        .bind(Json(&resource.status))
-        .bind(resource.updated_time)
-        .bind(&resource.updated_by)
-        .bind(patched.recheck)
-        .bind(&targets)
-        .bind(author.at)
-        .bind(author.request_id)
-        .bind(Json(&patched.detail))
-        .execute(&self.pool)
-        .await?;
-        Ok(stored.rows_affected() == 1)
     }
 
     /// Those of these resources that exist, by key.
@@ -329,4 +288,45 @@ fn target_ids(resource: &Resource) -> Vec<Uuid> {
     ids.sort_unstable();
     ids.dedup();
     ids
+}
+
+/// One statement; false when the resource is not at `revision` any more, or a target is gone.
+async fn store_patched(
+    connection: &mut PgConnection,
+    revision: i64,
+    patched: &Patched,
+    author: Author<'_>,
+) -> Result<bool, StoreError> {
+    let resource = &patched.resource;
+    let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
+    let stored = sqlx::query(
+        "WITH targets AS (
+             SELECT id FROM resources WHERE id = ANY($11) AND deleted_time IS NULL ORDER BY id FOR SHARE
+         ), patched AS (
+             UPDATE resources SET spec = $3, labels = $4, refs = $5, generation = $6, status = $7,
+                    updated_time = $8, updated_by = $9, recheck_time = $10, revision = revision + 1,
+                    changed_xid = pg_current_xact_id()
+             WHERE id = $1 AND revision = $2 AND (SELECT count(*) FROM targets) = cardinality($11)
+             RETURNING id, kind, name, tenancy, generation
+         )
+         INSERT INTO audit_log (at, actor, request_id, resource_id, kind, name, tenancy, generation, action, detail)
+         SELECT $12, $9, $13, id, kind, name, tenancy, generation, 'patch', $14 FROM patched",
+    )
+    .bind(resource.id.0)
+    .bind(revision)
+    .bind(Json(&resource.spec))
+    .bind(Json(&resource.labels))
+    .bind(Json(&resource.references))
+    .bind(resource.generation.get())
+    .bind(Json(&resource.status))
+    .bind(resource.updated_time)
+    .bind(&resource.updated_by)
+    .bind(patched.recheck)
+    .bind(&targets)
+    .bind(author.at)
+    .bind(author.request_id)
+    .bind(Json(&patched.detail))
+    .execute(connection)
+    .await?;
+    Ok(stored.rows_affected() == 1)
 }

@@ -9,9 +9,10 @@
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::history::ConditionChange;
 use hyperfleet_core::identity::ResourceId;
-use sqlx::Row;
 use sqlx::types::Json;
+use sqlx::{PgConnection, Row};
 
+use crate::attempt::Attempt;
 use crate::author::{Aggregated, Author, Rules, Stored};
 use crate::database::Store;
 use crate::deletion;
@@ -19,9 +20,6 @@ use crate::error::StoreError;
 use crate::observe::{Operation, undoes};
 use crate::resources::Owner;
 use crate::stored::{self, ReportTimes, report_columns};
-
-/// How often a write is decided again because something else wrote to its resource in between.
-pub(crate) const ATTEMPTS: u32 = 32;
 
 /// What a report's judge wants: an answer for the caller, and what to store before it is given.
 #[derive(Debug)]
@@ -63,8 +61,9 @@ impl Store {
         mut decide: impl FnMut(&Stored) -> Result<Decision<T>, E>,
     ) -> Result<Option<Result<T, E>>, StoreError> {
         self.timed(Operation::Update, "adapter_statuses", async {
-            for _ in 0..ATTEMPTS {
-                let Some((revision, stored)) = stored::read(&self.pool, kind, owner, id).await?
+            for number in Attempt::numbers() {
+                let mut attempt = Attempt::begin(self, number, id).await?;
+                let Some((revision, stored)) = stored::read(&mut *attempt, kind, owner, id).await?
                 else {
                     return Ok(None);
                 };
@@ -75,8 +74,9 @@ impl Store {
                 let settled = match &decision.store {
                     ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
                     ReportWrite::Repeated { report, aggregated } => {
-                        self.store_repeated(id, revision, report, aggregated)
-                            .await?
+                        let stored =
+                            store_repeated(&mut attempt, id, revision, report, aggregated).await?;
+                        attempt.finish(stored).await?
                     }
                     ReportWrite::Changed {
                         report,
@@ -88,9 +88,12 @@ impl Store {
                             aggregated,
                             changes,
                         };
-                        self.store_changed(id, revision, author, new).await?
+                        let stored = store_changed(&mut attempt, id, revision, author, new).await?;
+                        attempt.finish(stored).await?
                     }
                     ReportWrite::Last { report } => {
+                        // Takes its locks itself, from the outermost ancestor in.
+                        drop(attempt);
                         deletion::finalize(self, &stored, revision, report, author, rules).await?
                     }
                 };
@@ -106,10 +109,7 @@ impl Store {
                     return Ok(Some(Ok(decision.answer)));
                 }
             }
-            Err(StoreError::Contended {
-                id: id.to_string(),
-                attempts: ATTEMPTS,
-            })
+            Err(Attempt::contended(id))
         })
         .await
     }
@@ -135,73 +135,73 @@ impl Store {
         })
         .await
     }
+}
 
-    /// One narrow write that touches no index; false when the resource is not at `revision` any more.
-    async fn store_repeated(
-        &self,
-        id: ResourceId,
-        revision: i64,
-        report: &AdapterStatus,
-        aggregated: &Aggregated,
-    ) -> Result<bool, StoreError> {
-        let stored = sqlx::query(
-            "UPDATE resources SET status = $3, revision = revision + 1,
-                    report_times = jsonb_set(report_times, ARRAY[$4], $5)
-             WHERE id = $1 AND revision = $2",
-        )
-        .bind(id.0)
-        .bind(revision)
-        .bind(Json(&aggregated.status))
-        .bind(report.adapter.as_str())
-        .bind(Json(report.last_report_time))
-        .execute(&self.pool)
-        .await?;
-        Ok(stored.rows_affected() == 1)
-    }
+/// One narrow write that touches no index; false when the resource is not at `revision` any more.
+async fn store_repeated(
+    connection: &mut PgConnection,
+    id: ResourceId,
+    revision: i64,
+    report: &AdapterStatus,
+    aggregated: &Aggregated,
+) -> Result<bool, StoreError> {
+    let stored = sqlx::query(
+        "UPDATE resources SET status = $3, revision = revision + 1,
+                report_times = jsonb_set(report_times, ARRAY[$4], $5)
+         WHERE id = $1 AND revision = $2",
+    )
+    .bind(id.0)
+    .bind(revision)
+    .bind(Json(&aggregated.status))
+    .bind(report.adapter.as_str())
+    .bind(Json(report.last_report_time))
+    .execute(connection)
+    .await?;
+    Ok(stored.rows_affected() == 1)
+}
 
-    /// One statement; false when the resource is not at `revision` any more.
-    async fn store_changed(
-        &self,
-        id: ResourceId,
-        revision: i64,
-        author: Author<'_>,
-        new: Changed<'_>,
-    ) -> Result<bool, StoreError> {
-        let (report, status) = (new.report, &new.aggregated.status);
-        let stored = sqlx::query(
-            "WITH resource AS (
-                 UPDATE resources SET status = $3, recheck_time = $11, revision = revision + 1,
-                        report_times = report_times - $4, changed_xid = pg_current_xact_id()
-                 WHERE id = $1 AND revision = $2 RETURNING id
-             ), line AS (
-                 INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase)
-                 SELECT $12, id, $4, $5, $13, $14 FROM resource WHERE $13 <> '[]'::jsonb
-             )
-             INSERT INTO adapter_statuses AS s (resource_id, adapter, observed_generation, conditions, data, metadata,
-                                                created_time, last_report_time)
-             SELECT id, $4, $5, $6, $7, $8, $9, $10 FROM resource
-             ON CONFLICT (resource_id, adapter) DO UPDATE SET
-                 observed_generation = EXCLUDED.observed_generation, conditions = EXCLUDED.conditions,
-                 data = EXCLUDED.data, metadata = EXCLUDED.metadata, last_report_time = EXCLUDED.last_report_time",
-        )
-        .bind(id.0)
-        .bind(revision)
-        .bind(Json(status))
-        .bind(report.adapter.as_str())
-        .bind(report.observed_generation.get())
-        .bind(Json(&report.conditions))
-        .bind(Json(&report.data))
-        .bind(report.metadata.as_ref().map(Json))
-        .bind(report.created_time)
-        .bind(report.last_report_time)
-        .bind(new.aggregated.recheck)
-        .bind(author.at)
-        .bind(Json(new.changes))
-        .bind(status.phase.as_str())
-        .execute(&self.pool)
-        .await?;
-        Ok(stored.rows_affected() == 1)
-    }
+/// One statement; false when the resource is not at `revision` any more.
+async fn store_changed(
+    connection: &mut PgConnection,
+    id: ResourceId,
+    revision: i64,
+    author: Author<'_>,
+    new: Changed<'_>,
+) -> Result<bool, StoreError> {
+    let (report, status) = (new.report, &new.aggregated.status);
+    let stored = sqlx::query(
+        "WITH resource AS (
+             UPDATE resources SET status = $3, recheck_time = $11, revision = revision + 1,
+                    report_times = report_times - $4, changed_xid = pg_current_xact_id()
+             WHERE id = $1 AND revision = $2 RETURNING id
+         ), line AS (
+             INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase)
+             SELECT $12, id, $4, $5, $13, $14 FROM resource WHERE $13 <> '[]'::jsonb
+         )
+         INSERT INTO adapter_statuses AS s (resource_id, adapter, observed_generation, conditions, data, metadata,
+                                            created_time, last_report_time)
+         SELECT id, $4, $5, $6, $7, $8, $9, $10 FROM resource
+         ON CONFLICT (resource_id, adapter) DO UPDATE SET
+             observed_generation = EXCLUDED.observed_generation, conditions = EXCLUDED.conditions,
+             data = EXCLUDED.data, metadata = EXCLUDED.metadata, last_report_time = EXCLUDED.last_report_time",
+    )
+    .bind(id.0)
+    .bind(revision)
+    .bind(Json(status))
+    .bind(report.adapter.as_str())
+    .bind(report.observed_generation.get())
+    .bind(Json(&report.conditions))
+    .bind(Json(&report.data))
+    .bind(report.metadata.as_ref().map(Json))
+    .bind(report.created_time)
+    .bind(report.last_report_time)
+    .bind(new.aggregated.recheck)
+    .bind(author.at)
+    .bind(Json(new.changes))
+    .bind(status.phase.as_str())
+    .execute(connection)
+    .await?;
+    Ok(stored.rows_affected() == 1)
 }
 
 /// A report that says something new, with what follows from it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use http_body_util::BodyExt;
-use hyperfleet_api::{ApiState, Entities, FeedMetrics, HttpMetrics, Hub, router};
+use hyperfleet_api::{ApiState, Entities, FeedMetrics, HttpMetrics, Hub, TimeoutsConfig, router};
 use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
@@ -117,6 +117,7 @@ impl Caller {
             schemas: entities.schemas,
             hub: hub.clone(),
             rules: entities.rules,
+            timeouts: (&TimeoutsConfig::default()).into(),
             version: "test",
         };
         let shutdown = Shutdown::new();
