@@ -8,12 +8,18 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, patch, post, put};
 use hyperfleet_core::problem::Code;
 
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+
 use crate::failure::Failure;
 use crate::metrics::HttpMetrics;
 use crate::openapi::Document;
 use crate::operation::{Endpoint, Operation, endpoints};
 use crate::state::ApiState;
 use crate::{create, delete, history, metadata, observe, openapi, read, statuses, swagger, watch};
+
+/// Answers from this size on are compressed.
+const WORTH_IT: u64 = 1024;
 
 /// The whole API as one service.
 pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
@@ -29,7 +35,13 @@ pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
             (state.clone(), metrics),
             observe::observe,
         ))
+        .layer(compression())
         .with_state(state)
+}
+
+/// For callers who ask for it. Small answers are not worth it, and a watch must not wait for a block to fill.
+fn compression() -> CompressionLayer<impl Predicate> {
+    CompressionLayer::new().compress_when(SizeAbove::new(WORTH_IT).and(NotForContentType::SSE))
 }
 
 /// One trailing slash means nothing: it leads to the same place.

@@ -181,6 +181,24 @@ impl Caller {
         }
     }
 
+    /// The head of an answer whose body is not JSON.
+    pub(crate) async fn send_raw(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> axum::http::HeaderMap {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("/api/hyperfleet/v1{path}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let response: Response<Body> = self.router.clone().oneshot(request).await.unwrap();
+        response.headers().clone()
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, Body::empty()).await
     }

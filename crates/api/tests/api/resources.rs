@@ -92,3 +92,27 @@ async fn the_api_says_what_it_is() {
     let api = Caller::new().await;
     assert_json_snapshot!("metadata", api.get("/api/hyperfleet").await.body);
 }
+
+#[tokio::test]
+async fn large_answers_are_compressed_for_those_who_ask() {
+    let api = Caller::new().await;
+    for index in 0..5 {
+        api.cluster(&format!("cluster-{index}")).await;
+    }
+    let gzip = [("accept-encoding", "gzip")];
+    let head = api.send_raw("GET", "/clusters", &gzip).await;
+    assert_eq!(head["content-encoding"], "gzip");
+    assert!(
+        head.get_all("vary")
+            .iter()
+            .any(|value| value == "accept-encoding")
+    );
+    let small = api
+        .send_raw("GET", "/clusters?size=1&fields=id", &gzip)
+        .await;
+    assert_eq!(small.get("content-encoding"), None);
+    assert_eq!(
+        api.get("/clusters").await.headers.get("content-encoding"),
+        None
+    );
+}
