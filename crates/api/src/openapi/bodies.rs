@@ -36,8 +36,9 @@ pub(super) struct AdapterStatusRequest {
     observed_generation: i32,
     /// When it was looked at: not more than 5 minutes ahead and 30 minutes ago. Now if it is left out.
     observed_time: Option<Time>,
-    /// `Available`, `Applied` and `Health` must be among them; no type may occur twice.
-    conditions: Vec<ReportedCondition>,
+    /// `Available`, `Applied` and `Health` must be among them, unless the report is discarded anyway; no type may occur
+    /// twice.
+    conditions: Option<Vec<ReportedCondition>>,
     /// Free data for other adapters and for people.
     data: Option<Map<String, Value>>,
     metadata: Option<Map<String, Value>>,

@@ -226,7 +226,7 @@ fn if_match() -> Value {
         "name": "If-Match",
         "in": "header",
         "description": "The `ETag` of the resource as it was read; 412 if it has changed since.",
-        "schema": {"type": "string", "pattern": "^(\\*|\"[0-9]+\")$"},
+        "schema": {"type": "string", "minLength": 1, "pattern": "^(\\*|\"[0-9]+\")$"},
         "example": "*",
     })
 }

@@ -4,6 +4,7 @@
 
 mod caller;
 mod contract;
+mod error_pages;
 mod failures;
 mod lifecycle;
 mod lists;
