@@ -22,6 +22,8 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::state::ApiState;
 pub(crate) use compile::SpecSchema;
+#[cfg(test)]
+pub(crate) use dialect::from_openapi_3_0;
 pub(crate) use source::Sources;
 
 /// The schemas of the kinds that have one.

@@ -3,7 +3,6 @@ use std::sync::Arc;
 
 use hyperfleet_core::kind::{OnParentDelete, OnTargetDelete, ReferenceRule, Strength};
 
-use super::downgrade::to_openapi_3_0;
 use super::*;
 use crate::entities::Entities;
 
@@ -111,80 +110,6 @@ fn a_delete_can_be_refused_only_where_something_can_refuse_it() {
     assert!(refusable("things"), "something points at it");
     assert!(refusable("resources"));
     assert!(!refusable("problems"), "its children go with it");
-}
-
-#[test]
-fn schemas_say_in_the_words_of_3_0_what_they_can() {
-    let to = |schema: Value| {
-        to_openapi_3_0(&schema, &|target| {
-            (target == "#/$defs/A").then(|| "#/components/schemas/A".to_owned())
-        })
-    };
-    for (new, old) in [
-        (json!(true), json!({})),
-        (json!(false), json!({"not": {}})),
-        (
-            json!({"type": ["string", "null"]}),
-            json!({"type": "string", "nullable": true}),
-        ),
-        (json!({"type": ["string", "integer"]}), json!({})),
-        (
-            json!({"type": "null"}),
-            json!({"enum": [null], "nullable": true}),
-        ),
-        (json!({"const": 1}), json!({"enum": [1]})),
-        (
-            json!({"exclusiveMinimum": 3}),
-            json!({"minimum": 3, "exclusiveMinimum": true}),
-        ),
-        (
-            json!({"exclusiveMaximum": 3, "maximum": 2}),
-            json!({"maximum": 2}),
-        ),
-        (
-            json!({"exclusiveMaximum": 3, "maximum": 4}),
-            json!({"maximum": 3, "exclusiveMaximum": true}),
-        ),
-        (
-            json!({"type": "array"}),
-            json!({"type": "array", "items": {}}),
-        ),
-        (
-            json!({"prefixItems": [{"type": "null"}], "items": false}),
-            json!({"items": {}}),
-        ),
-        (
-            json!({"patternProperties": {"a": {}}, "additionalProperties": false}),
-            json!({}),
-        ),
-        (
-            json!({"additionalProperties": {"const": 1}}),
-            json!({"additionalProperties": {"enum": [1]}}),
-        ),
-        (
-            json!({"if": {}, "then": {}, "else": {}, "$comment": "x"}),
-            json!({}),
-        ),
-        (
-            json!({"$ref": "#/$defs/A"}),
-            json!({"$ref": "#/components/schemas/A"}),
-        ),
-        (
-            json!({"$ref": "#/$defs/B", "title": "t"}),
-            json!({"title": "t"}),
-        ),
-        (
-            json!({"$ref": "#/$defs/A", "title": "t"}),
-            json!({"allOf": [{"$ref": "#/components/schemas/A"}], "title": "t"}),
-        ),
-        (
-            json!({"properties": {"const": {"const": 1}}}),
-            json!({"properties": {"const": {"enum": [1]}}}),
-        ),
-        (json!({"examples": [7, 8]}), json!({"example": 7})),
-    ] {
-        assert_eq!(to(new.clone()), old, "{new}");
-    }
 }
 
 /// The document of the default kinds is in the tree, so that a change of the contract shows in a change's diff.

@@ -14,7 +14,7 @@ pub(super) const DEFINITIONS: &str = "#/$defs/";
 /// - `exclusiveMinimum: true` makes the `minimum` exclusive, likewise for the maximum.
 /// - Words beside a `$ref` are ignored.
 /// - The formats `int32` and `int64` bound their numbers.
-pub(super) fn from_openapi_3_0(schema: &Value) -> Value {
+pub(crate) fn from_openapi_3_0(schema: &Value) -> Value {
     let Value::Object(schema) = schema else {
         return schema.clone();
     };

@@ -136,7 +136,7 @@ fn the_words_of_openapi_3_0_mean_what_they_say_there() {
             "nullable": {"type": "boolean"},
         },
     });
-    let schema = compiled(dialect::from_openapi_3_0(&old));
+    let schema = compiled(from_openapi_3_0(&old));
     let fits = json!({"none": null, "more": 3.5, "most": 3, "small": 7, "list": [1, null], "nullable": true});
     assert_eq!(schema.check(fits.as_object().unwrap()), Ok(()));
     let spec = json!({"some": null, "more": 3, "most": 4, "small": 2_147_483_648_u64, "list": ["a"], "nullable": null});
