@@ -21,6 +21,11 @@ const STEPS: &[(i64, &str, &str)] = &[
         include_str!("../migrations/0002_lifecycle.sql"),
     ),
     (3, "facets", include_str!("../migrations/0003_facets.sql")),
+    (
+        4,
+        "aggregation",
+        include_str!("../migrations/0004_aggregation.sql"),
+    ),
 ];
 
 fn migrator() -> Migrator {

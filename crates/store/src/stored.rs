@@ -8,6 +8,7 @@ use hyperfleet_core::time::Time;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{PgExecutor, Row};
+use uuid::Uuid;
 
 use crate::author::Stored;
 use crate::error::StoreError;
@@ -36,24 +37,58 @@ pub(crate) async fn read(
     .bind(owner.id())
     .fetch_all(connection)
     .await?;
-    let Some(first) = rows.first() else {
-        return Ok(None);
-    };
-    let Json(times): Json<ReportTimes> = first.try_get("report_times")?;
-    let mut reports = Vec::with_capacity(rows.len());
-    for found in &rows {
-        if found.try_get::<Option<&str>, _>("adapter")?.is_some() {
-            reports.push(report(id, found, &times)?);
+    Ok(group(&rows)?.pop())
+}
+
+/// Several resources at once, in the order of their ids.
+pub(crate) async fn read_all(
+    connection: impl PgExecutor<'_>,
+    ids: &[Uuid],
+) -> Result<Vec<(i64, Stored)>, StoreError> {
+    let rows = sqlx::query(concat!(
+        "SELECT ",
+        resource_columns!(),
+        ", r.report_times, ",
+        report_columns!(),
+        ", EXISTS (SELECT 1 FROM resources c WHERE c.owner_id = r.id) AS has_children
+         FROM resources r LEFT JOIN adapter_statuses s ON s.resource_id = r.id
+         WHERE r.id = ANY($1) ORDER BY r.id, s.adapter"
+    ))
+    .bind(ids)
+    .fetch_all(connection)
+    .await?;
+    group(&rows)
+}
+
+/// Rows of one resource follow each other.
+fn group(rows: &[PgRow]) -> Result<Vec<(i64, Stored)>, StoreError> {
+    let mut groups = Vec::new();
+    let mut rest = rows;
+    while let Some(first) = rest.first() {
+        let resource = row::resource(first)?;
+        let Json(times): Json<ReportTimes> = first.try_get("report_times")?;
+        let mut reports = Vec::new();
+        let mut length = 0;
+        for found in rest {
+            if found.try_get::<Uuid, _>("id")? != resource.id.0 {
+                break;
+            }
+            length += 1;
+            if found.try_get::<Option<&str>, _>("adapter")?.is_some() {
+                reports.push(report(resource.id, found, &times)?);
+            }
         }
+        groups.push((
+            first.try_get("revision")?,
+            Stored {
+                resource,
+                reports,
+                has_children: first.try_get("has_children")?,
+            },
+        ));
+        rest = &rest[length..];
     }
-    Ok(Some((
-        first.try_get("revision")?,
-        Stored {
-            resource: row::resource(first)?,
-            reports,
-            has_children: first.try_get("has_children")?,
-        },
-    )))
+    Ok(groups)
 }
 
 /// When each adapter last repeated its report.

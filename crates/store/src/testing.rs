@@ -14,6 +14,9 @@ use uuid::Uuid;
 use crate::database::{DatabaseOptions, Store, Target};
 use crate::private::PrivateServer;
 
+/// The lock that one replica at a time computes statuses under.
+pub const RECHECK_LOCK: i64 = crate::recheck::LOCK;
+
 /// A database of its own, migrated, gone with the server.
 #[derive(Debug)]
 pub struct TestDatabase {

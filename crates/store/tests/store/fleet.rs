@@ -1,7 +1,8 @@
 //! A small fleet on a database of its own, and the rules it lives by.
 
 use hyperfleet_core::adapter_status::AdapterStatus;
-use hyperfleet_core::aggregation::{self, Subject};
+use hyperfleet_core::aggregation::config::AggregationConfig;
+use hyperfleet_core::aggregation::{self, Rulebook, Subject};
 use hyperfleet_core::deletion::is_removable;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::history::condition_changes;
@@ -9,6 +10,7 @@ use hyperfleet_core::identity::{AdapterName, ResourceId};
 use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_core::resource::{ObjectReference, Reference, Resource, ResourceStatus};
 use hyperfleet_core::time::{Time, storable};
+use hyperfleet_source::SourceFile;
 use hyperfleet_store::testing::TestDatabase;
 use hyperfleet_store::{
     Aggregated, Author, Create, Decision, Owner, Patched, ReportWrite, Rules, Store, StoreError,
@@ -37,6 +39,7 @@ const KINDS: &str = r#"[
 pub(crate) struct Fleet {
     pub(crate) store: Store,
     kinds: Registry,
+    pub(crate) rules: Rulebook,
 }
 
 impl Rules for Fleet {
@@ -45,7 +48,7 @@ impl Rules for Fleet {
     }
 
     fn required(&self, kind: &str) -> Vec<AdapterName> {
-        self.kinds.kind(kind).unwrap().required_adapters.clone()
+        self.rules.rules(kind).required().to_vec()
     }
 
     fn aggregate(&self, stored: &Stored, at: Time) -> Aggregated {
@@ -53,9 +56,22 @@ impl Rules for Fleet {
             resource: &stored.resource,
             has_children: stored.has_children,
         };
-        let rules = aggregation::Rules::plain(self.required(&stored.resource.kind));
-        aggregation::aggregate(&subject, &stored.reports, at, &rules)
+        let rules = self.rules.rules(&stored.resource.kind);
+        aggregation::aggregate(&subject, &stored.reports, at, rules)
     }
+}
+
+fn kinds() -> Vec<Kind> {
+    serde_json::from_str(KINDS).unwrap()
+}
+
+/// The rules of the kinds with an AggregationConfig, or with none.
+pub(crate) fn rules(config: &str) -> Rulebook {
+    let configs = match config {
+        "" => Vec::new(),
+        text => AggregationConfig::read(&SourceFile::new("a.yaml", text)).unwrap(),
+    };
+    Rulebook::new(&kinds(), &configs).unwrap().0
 }
 
 pub(crate) fn now() -> Time {
@@ -72,10 +88,10 @@ pub(crate) fn author() -> Author<'static> {
 
 impl Fleet {
     pub(crate) async fn new() -> Fleet {
-        let kinds: Vec<Kind> = serde_json::from_str(KINDS).unwrap();
         Fleet {
             store: TestDatabase::new().await.store,
-            kinds: Registry::new(kinds).unwrap(),
+            kinds: Registry::new(kinds()).unwrap(),
+            rules: rules(""),
         }
     }
 
@@ -120,9 +136,14 @@ impl Fleet {
     }
 
     pub(crate) async fn store_new(&self, resource: Resource) -> Result<Resource, StoreError> {
+        let new = Stored {
+            resource: resource.clone(),
+            reports: Vec::new(),
+            has_children: false,
+        };
         let create = Create {
             resource: &resource,
-            recheck: None,
+            recheck: self.aggregate(&new, resource.created_time).recheck,
             idempotency: None,
         };
         self.store.create(&create, author()).await?;
@@ -209,14 +230,9 @@ impl Fleet {
                     .reports
                     .retain(|other| other.adapter != report.adapter);
                 after.reports.push(report.clone());
-                let required = &self
-                    .kinds
-                    .kind(&stored.resource.kind)
-                    .unwrap()
-                    .required_adapters;
                 let store = if is_removable(
                     &stored.resource,
-                    required,
+                    self.rules.rules(&stored.resource.kind).required(),
                     &after.reports,
                     stored.has_children,
                 ) {

@@ -7,5 +7,6 @@ mod feed;
 mod fleet;
 mod history;
 mod lists;
+mod rechecks;
 mod reports;
 mod resources;
