@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct ApiConfig {
     pub server: ServerConfig,
+    pub api: ApiOptions,
     pub database: DatabaseConfig,
     pub history: HistoryConfig,
     pub logging: LogConfig,
@@ -31,6 +32,7 @@ impl Default for ApiConfig {
     fn default() -> Self {
         ApiConfig {
             server: ServerConfig::default(),
+            api: ApiOptions::default(),
             database: DatabaseConfig::default(),
             history: HistoryConfig::default(),
             logging: LogConfig::default(),
@@ -40,6 +42,28 @@ impl Default for ApiConfig {
             entities: Kind::defaults(),
         }
     }
+}
+
+/// What the API answers, and by which rules.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ApiOptions {
+    /// A file with AggregationConfig documents: the rules that make statuses. Read again when it changes and on SIGHUP.
+    /// A relative path starts at the configuration file.
+    pub aggregation_file: Option<PathBuf>,
+    /// How `GET …/statuses` answers.
+    pub statuses_format: StatusesFormat,
+}
+
+/// How the reports on a resource are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusesFormat {
+    /// One status document of the resource.
+    #[default]
+    Document,
+    /// A page of reports, as clients of v1.0 expect.
+    List,
 }
 
 /// Where metrics are served, and what counts as stuck.

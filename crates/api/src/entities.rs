@@ -9,7 +9,7 @@ use hyperfleet_runtime::config::Loaded;
 use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, suggest, yaml};
 
 use crate::config::ApiConfig;
-use crate::rules::RulesInForce;
+use crate::rules::{RulesFile, RulesFileError, RulesInForce};
 use crate::schema::{Sources, SpecSchemas};
 
 /// What an API serves.
@@ -26,18 +26,29 @@ impl Entities {
     /// The kinds of a configuration. Every mistake is told at once, at its place in the file.
     pub fn load(loaded: &Loaded<ApiConfig>) -> Result<Entities, Diagnostics> {
         let kinds = loaded.value.entities.clone();
-        let openapi = loaded.tree.find(["server", "openapi_schema_path"]);
-        let directory = loaded.file.as_deref().and_then(Path::parent);
+        let files = Files {
+            openapi: loaded.tree.find(["server", "openapi_schema_path"]),
+            aggregation: loaded.tree.find(["api", "aggregation_file"]),
+            directory: loaded.file.as_deref().and_then(Path::parent),
+        };
         match loaded.tree.get("entities") {
-            Some(written) if !written.is_null() => build(kinds, written, openapi, directory),
-            _ => build(kinds.clone(), &as_written(&kinds)?, openapi, directory),
+            Some(written) if !written.is_null() => build(kinds, written, &files),
+            _ => build(kinds.clone(), &as_written(&kinds)?, &files),
         }
     }
 
     /// Kinds that no file holds. Paths of schemas start at the working directory.
     pub fn new(kinds: Vec<Kind>) -> Result<Entities, Diagnostics> {
-        build(kinds.clone(), &as_written(&kinds)?, None, None)
+        build(kinds.clone(), &as_written(&kinds)?, &Files::default())
     }
+}
+
+/// Files that a configuration names, as it names them, and where relative ones start.
+#[derive(Default)]
+struct Files<'a> {
+    openapi: Option<&'a Node>,
+    aggregation: Option<&'a Node>,
+    directory: Option<&'a Path>,
 }
 
 /// A text that could have been the configuration, so that mistakes have a place.
@@ -46,18 +57,17 @@ fn as_written(kinds: &[Kind]) -> Result<Node, Diagnostics> {
     yaml::parse(&SourceFile::new("entities", text))
 }
 
-fn build(
-    kinds: Vec<Kind>,
-    written: &Node,
-    openapi: Option<&Node>,
-    directory: Option<&Path>,
-) -> Result<Entities, Diagnostics> {
+fn build(kinds: Vec<Kind>, written: &Node, files: &Files<'_>) -> Result<Entities, Diagnostics> {
     let mut diagnostics = Vec::new();
-    let sources = Sources::new(
-        directory.unwrap_or(Path::new("")).to_owned(),
-        openapi,
+    let directory = files.directory.unwrap_or(Path::new("")).to_owned();
+    let rules = rules(
+        &kinds,
+        written,
+        files.aggregation,
+        &directory,
         &mut diagnostics,
     );
+    let sources = Sources::new(directory, files.openapi, &mut diagnostics);
     let mut schemas = SpecSchemas::default();
     for (index, kind) in kinds.iter().enumerate() {
         let found = sources.schema(kind, written.nearest(&format!("/{index}")));
@@ -66,13 +76,6 @@ fn build(
             schemas.insert(kind.kind.clone(), schema);
         }
     }
-    let rules = match Rulebook::new(&kinds, &[]) {
-        Ok((rules, _)) => rules,
-        Err(error) => {
-            diagnostics.extend(error.diagnostics(written));
-            Rulebook::default()
-        }
-    };
     let names: Vec<String> = kinds.iter().map(|kind| kind.kind.clone()).collect();
     let registry = match Registry::new(kinds) {
         Ok(registry) => Some(registry),
@@ -95,9 +98,39 @@ fn build(
     Ok(Entities {
         kinds: Arc::new(kinds),
         schemas: Arc::new(schemas),
-        rules: RulesInForce::new(rules),
+        rules,
         warnings: warnings.iter().map(ToString::to_string).collect(),
     })
+}
+
+/// The rules of the kinds, with what the AggregationConfig file adds to them.
+fn rules(
+    kinds: &[Kind],
+    written: &Node,
+    file: Option<&Node>,
+    directory: &Path,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> RulesInForce {
+    let book = match Rulebook::new(kinds, &[]) {
+        Ok((book, _)) => book,
+        Err(error) => {
+            diagnostics.extend(error.diagnostics(written));
+            Rulebook::default()
+        }
+    };
+    let of_kinds = RulesInForce::of_kinds(book, kinds);
+    let Some((node, path)) = file.and_then(|node| Some((node, node.as_str()?))) else {
+        return of_kinds;
+    };
+    match RulesFile::new(directory.join(path), kinds).load() {
+        Ok((rules, odd)) => {
+            diagnostics.extend(odd);
+            return rules;
+        }
+        Err(RulesFileError::Wrong(error)) => diagnostics.extend(error.diagnostics(written)),
+        Err(unreadable) => diagnostics.push(node.error(unreadable.to_string())),
+    }
+    of_kinds
 }
 
 #[cfg(test)]

@@ -45,13 +45,14 @@ mod wanted;
 mod watch;
 
 pub use config::{
-    ApiConfig, ApiMetricsConfig, DatabaseConfig, Dialect, HistoryConfig, PoolConfig, ServerConfig,
-    SslConfig, TimeoutsConfig,
+    ApiConfig, ApiMetricsConfig, ApiOptions, DatabaseConfig, Dialect, HistoryConfig, PoolConfig,
+    ServerConfig, SslConfig, StatusesFormat, TimeoutsConfig,
 };
 pub use entities::Entities;
 pub use metrics::HttpMetrics;
 pub use routes::router;
 pub use rules::RulesInForce;
+pub use rules::recheck::Recheck;
 pub use schema::SpecSchemas;
 pub use service::{Api, StartError};
 pub use state::{ApiState, Timeouts};

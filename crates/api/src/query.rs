@@ -1,6 +1,7 @@
 //! Query parameters of lists.
 
 mod numbers;
+mod statuses;
 
 use hyperfleet_core::fields::Fields;
 use hyperfleet_core::kind::Kind;
@@ -14,6 +15,7 @@ use crate::params::Pairs;
 use crate::scope::Scope;
 use crate::state::ApiState;
 use numbers::Numbers;
+pub(crate) use statuses::StatusesQuery;
 
 /// What a list is asked for. Parameters that are not named here are ignored, as the contract has it.
 #[derive(Debug)]

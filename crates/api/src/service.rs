@@ -15,6 +15,8 @@ use crate::entities::Entities;
 use crate::housekeeping;
 use crate::metrics::{DatabaseMetrics, HttpMetrics, ReconciliationMetrics};
 use crate::routes::router;
+use crate::rules::recheck::Recheck;
+use crate::rules::reload::Reload;
 use crate::state::ApiState;
 use crate::watch::hub::{FeedMetrics, Hub};
 
@@ -37,6 +39,7 @@ pub struct Api {
     state: ApiState,
     metrics: HttpMetrics,
     history: HistoryConfig,
+    reload: Option<Reload>,
 }
 
 impl Api {
@@ -52,6 +55,7 @@ impl Api {
         let store = DatabaseMetrics::observe(metrics, store)?;
         let threshold = config.metrics.reconciliation_stuck_threshold.into();
         ReconciliationMetrics::register(metrics, store.clone(), threshold)?;
+        let reload = Reload::new(&entities.rules, metrics, health)?;
         let hub = Hub::new(store.clone(), FeedMetrics::register(metrics)?, Hub::RING);
         let metrics = HttpMetrics::register(metrics)?;
         let listener = http::bind(&config.server.host, config.server.port, "server").await?;
@@ -71,10 +75,12 @@ impl Api {
                 hub: Arc::new(hub),
                 rules: entities.rules,
                 timeouts: (&config.server.timeouts).into(),
+                statuses_format: config.api.statuses_format,
                 version,
             },
             metrics,
             history: config.history.clone(),
+            reload,
         })
     }
 
@@ -90,6 +96,10 @@ impl Api {
         shutdown.spawn(async move { hub.run(stop).await });
         let (store, stop) = (self.state.store.clone(), shutdown.clone());
         shutdown.spawn(async move { housekeeping::run(&store, &self.history, stop).await });
+        if let Some(reload) = self.reload {
+            shutdown.spawn(reload.run(shutdown.clone()));
+        }
+        shutdown.spawn(Recheck::new(self.state.clone()).run(shutdown.clone()));
         let router = router(self.state, self.metrics);
         http::serve(
             self.listener,

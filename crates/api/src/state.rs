@@ -7,7 +7,7 @@ use hyperfleet_core::kind::Registry;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::Store;
 
-use crate::config::TimeoutsConfig;
+use crate::config::{StatusesFormat, TimeoutsConfig};
 use crate::rules::RulesInForce;
 use crate::schema::SpecSchemas;
 use crate::watch::hub::Hub;
@@ -43,6 +43,8 @@ pub struct ApiState {
     /// What makes the status of each kind.
     pub rules: RulesInForce,
     pub timeouts: Timeouts,
+    /// How reports are answered.
+    pub statuses_format: StatusesFormat,
     /// Told by the metadata route.
     pub version: &'static str,
 }

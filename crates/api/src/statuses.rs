@@ -1,5 +1,7 @@
 //! Reports on a resource, and the document they make.
 
+mod document;
+
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
@@ -8,17 +10,22 @@ use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::condition::{ConditionStatus, types};
 use hyperfleet_core::deletion::is_removable;
 use hyperfleet_core::history::condition_changes;
+use hyperfleet_core::problem::Code;
 use hyperfleet_core::report::{Report, Verdict};
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::{Decision, ReportWrite, Rules, Stored};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::body::JsonObject;
 use crate::caller::Caller;
+use crate::config::StatusesFormat;
 use crate::failure::Failure;
+use crate::params::Pairs;
+use crate::query::StatusesQuery;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
+use document::document;
 
 /// PUT: 201 with the adapter's status, 204 when the report was discarded.
 pub(crate) async fn put(
@@ -28,7 +35,9 @@ pub(crate) async fn put(
     caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
-    let outcome = report(&state, &scope, &ids, &caller, body).await?;
+    let now = state.now();
+    let report = Report::decode(&Value::Object(body), now)?;
+    let outcome = take(&state, &scope, &ids, &caller, &report, now).await?;
     Ok(match outcome.report {
         Some(status) => (StatusCode::CREATED, Json(status)).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
@@ -43,48 +52,61 @@ pub(crate) async fn post(
     caller: Caller,
     JsonObject(body): JsonObject,
 ) -> Result<Json<Value>, Failure> {
-    let outcome = report(&state, &scope, &ids, &caller, body).await?;
-    let reports = if outcome.gone {
-        // What was reported went with the resource; the last word is what is left.
-        outcome.report.into_iter().collect()
-    } else {
-        state.store.statuses(outcome.resource.id).await?
-    };
-    Ok(Json(document(&outcome.resource, &reports)))
+    let now = state.now();
+    let mut last = None;
+    for report in Report::decode_all(&Value::Object(body), now)? {
+        let outcome = take(&state, &scope, &ids, &caller, &report, now).await?;
+        if outcome.gone {
+            // What was reported went with the resource; the last word is what is left.
+            let left: Vec<AdapterStatus> = outcome.report.into_iter().collect();
+            return Ok(Json(document(&outcome.resource, &left)));
+        }
+        last = Some(outcome.resource);
+    }
+    let resource = last.ok_or_else(|| Failure::new(Code::BadRequest, "nothing was reported"))?;
+    let reports = state.store.statuses(resource.id).await?;
+    Ok(Json(document(&resource, &reports)))
 }
 
-/// GET: the whole status document.
+/// GET: the whole status document, or a page of reports where clients expect one.
 pub(crate) async fn read(
     State(state): State<ApiState>,
     Extension(scope): Extension<Scope>,
     Ids(ids): Ids,
-) -> Result<Json<Value>, Failure> {
+    pairs: Pairs,
+) -> Result<Response, Failure> {
+    let query = StatusesQuery::read(&pairs)?;
     let owner = scope.owner(&state, &ids).await?;
     let id = scope.item(&ids)?;
     let Some(resource) = state.store.resource(scope.kind_name(), owner, id).await? else {
         return Err(scope.missing(&state, owner, id).await);
     };
-    let reports = state.store.statuses(id).await?;
-    Ok(Json(document(&resource, &reports)))
+    let mut reports = state.store.statuses(id).await?;
+    if let Some(generation) = query.generation {
+        reports.retain(|report| report.observed_generation == generation);
+    }
+    Ok(match state.statuses_format {
+        StatusesFormat::Document => Json(document(&resource, &reports)).into_response(),
+        StatusesFormat::List => Json(query.page(reports)).into_response(),
+    })
 }
 
-/// Judges a report and stores it. The resource, and what is stored for the adapter now unless it was discarded.
-async fn report(
+/// Judges a report and stores it.
+async fn take(
     state: &ApiState,
     scope: &Scope,
     ids: &[String],
     caller: &Caller,
-    body: Map<String, Value>,
+    report: &Report,
+    now: Time,
 ) -> Result<Outcome, Failure> {
-    let now = state.now();
-    let report = Report::decode(&Value::Object(body), now)?;
     let owner = scope.owner(state, ids).await?;
     let id = scope.item(ids)?;
     let target = (scope.kind_name(), owner, id);
     let reported = state
         .store
         .report(target, caller.author(now), state, |stored| {
-            decide(state, &report, stored, now)
+            decide(state, report, stored, now)
         })
         .await?;
     match reported {
@@ -171,27 +193,4 @@ fn decide(
         }
     };
     Ok(Decision { answer, store })
-}
-
-/// `clusterStatus`, `nodePoolStatus`: everything adapters said about one resource.
-fn document(resource: &Resource, reports: &[AdapterStatus]) -> Value {
-    let mut letters = resource.kind.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-    let kind: String = first.into_iter().chain(letters).collect();
-    let statuses: Vec<Value> = reports.iter().map(entry).collect();
-    let mut document = json!({
-        "id": format!("status-{}", resource.id),
-        "type": format!("{kind}Status"),
-        "href": format!("{}/statuses", resource.href),
-        "adapter_statuses": statuses,
-        "last_updated_time": resource.status.last_updated_time,
-    });
-    document[format!("{}_id", resource.kind.to_lowercase())] = json!(resource.id);
-    document
-}
-
-fn entry(report: &AdapterStatus) -> Value {
-    let mut entry = json!(report);
-    entry["last_updated_time"] = json!(report.last_report_time);
-    entry
 }

@@ -3,60 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
-
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::aggregation::config::AggregationConfig;
 use hyperfleet_core::aggregation::{Rulebook, Rules, Subject, aggregate};
-use hyperfleet_core::condition;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_core::report::{Report, Verdict};
 use hyperfleet_core::resource::{Resource, ResourceStatus};
 use hyperfleet_core::time::Time;
-use hyperfleet_source::{SourceFile, yaml};
-use serde::Deserialize;
+use hyperfleet_source::SourceFile;
 use serde_json::{Value, json};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Scenario {
-    guide: String,
-    created: Time,
-    stages: Vec<Stage>,
-}
+#[path = "walkthroughs/scenario.rs"]
+mod scenario;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stage {
-    guide: String,
-    /// When its owner changed the cluster, before the reports.
-    updated: Option<Time>,
-    #[serde(default)]
-    reports: Vec<Value>,
-    /// As in the guide.
-    status: Value,
-    #[serde(default)]
-    differs: Vec<Difference>,
-}
-
-/// Where we answer otherwise than the guide.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Difference {
-    at: String,
-    ours: Value,
-    why: String,
-}
-
-fn read(name: &str) -> SourceFile {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/walkthroughs");
-    SourceFile::new(name, std::fs::read_to_string(directory.join(name)).unwrap())
-}
-
-fn document<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    let json = yaml::parse(&read(name)).unwrap().to_json();
-    serde_json::from_value(json).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
+use scenario::{Scenario, document, expected, read, shown};
 
 fn rules(config: &str, mapped: bool) -> Rules {
     let mut kinds = Kind::defaults();
@@ -134,49 +94,6 @@ impl World {
     }
 }
 
-/// The guide's status with our differences in it.
-fn expected(stage: &Stage) -> Value {
-    let mut status = stage.status.clone();
-    for difference in &stage.differs {
-        assert!(!difference.why.is_empty());
-        let place = status
-            .pointer_mut(&difference.at)
-            .unwrap_or_else(|| panic!("{}: nothing at {}", stage.guide, difference.at));
-        assert_ne!(*place, difference.ours, "{}: no difference", stage.guide);
-        *place = difference.ours.clone();
-    }
-    status
-}
-
-/// What our status says where the guide's says something: of each condition it shows, the fields it shows.
-fn shown(status: &ResourceStatus, guide: &Value) -> Value {
-    let ours = json!(status);
-    let mut shown = json!({});
-    for (field, value) in guide.as_object().unwrap() {
-        shown[field] = match (field.as_str(), value) {
-            ("conditions", Value::Array(conditions)) => conditions
-                .iter()
-                .map(|wanted| {
-                    let kind = wanted["type"].as_str().unwrap();
-                    let found = json!(condition::find(&status.conditions, kind));
-                    let fields = wanted.as_object().unwrap().keys();
-                    fields
-                        .map(|key| (key.clone(), found[key].clone()))
-                        .collect::<Value>()
-                })
-                .collect(),
-            // The guide lists adapters in the order of their reports, we by name.
-            ("adapters", Value::Array(wanted)) => {
-                let mut adapters = ours["adapters"].as_array().unwrap().clone();
-                adapters.sort_by_key(|ours| wanted.iter().position(|one| one == ours));
-                Value::Array(adapters)
-            }
-            _ => ours[field].clone(),
-        };
-    }
-    shown
-}
-
 fn walk(name: &str) {
     let scenario: Scenario = document(name);
     let mut world = World::new(rules("aggregation.yaml", true), scenario.created);
@@ -188,7 +105,7 @@ fn walk(name: &str) {
             world.post(report);
         }
         let expected = expected(stage);
-        let shown = shown(&world.resource.status, &expected);
+        let shown = shown(&json!(world.resource.status), &expected);
         let (guide, stage) = (&scenario.guide, &stage.guide);
         assert_eq!(
             serde_json::to_string_pretty(&shown).unwrap(),

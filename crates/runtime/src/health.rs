@@ -67,7 +67,10 @@ pub struct Health(Arc<Inner>);
 struct Inner {
     stage: AtomicU8,
     checks: RwLock<BTreeMap<String, Arc<Check>>>,
+    notes: RwLock<BTreeMap<String, Note>>,
 }
+
+type Note = Box<dyn Fn() -> String + Send + Sync>;
 
 /// Where the process is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,9 @@ pub struct Readiness {
     pub reason: Option<&'static str>,
     /// `ok` or the reason, by check.
     pub checks: BTreeMap<String, String>,
+    /// What is worth knowing and keeps nobody from working.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
 }
 
 impl Readiness {
@@ -127,6 +133,11 @@ impl Health {
             timeout,
         };
         self.0.checks.write().insert(name.into(), Arc::new(check));
+    }
+
+    /// Adds something that readiness tells and does not depend on. No secrets.
+    pub fn note(&self, name: impl Into<String>, say: impl Fn() -> String + Send + Sync + 'static) {
+        self.0.notes.write().insert(name.into(), Box::new(say));
     }
 
     /// Every component is set up; from now on the checks decide.
@@ -180,10 +191,15 @@ impl Health {
             Stage::Running if all_ok => ("ok", None),
             Stage::Running => ("not_ready", None),
         };
+        let notes = self.0.notes.read();
         Readiness {
             status,
             reason,
             checks,
+            notes: notes
+                .iter()
+                .map(|(name, say)| (name.clone(), say()))
+                .collect(),
         }
     }
 }

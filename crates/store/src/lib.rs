@@ -49,7 +49,7 @@ pub use list::{PageQuery, ResourceFilter, StretchQuery};
 pub use observe::{Observer, Operation};
 pub use pending::Pending;
 pub use private::{PrivateServer, PrivateServerError};
-pub use recheck::{Rechecked, Start};
+pub use recheck::{Rechecked, Start, Sweep};
 pub use resources::{Create, Created, Owner, Patched};
 pub use statuses::{Decision, ReportWrite};
 pub use wakeups::{Wakeup, Wakeups};

@@ -35,6 +35,19 @@ pub struct Rechecked {
     pub finished: bool,
 }
 
+/// How a sweep stands, as far as this replica can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sweep {
+    /// A batch was done here.
+    Batch(Rechecked),
+    /// Every resource was looked at by these rules.
+    Done,
+    /// Another replica is at it.
+    Busy,
+    /// Other rules are being applied, and this replica may not begin anew.
+    Others,
+}
+
 /// Whether a sweep by new rules may begin, or only one that has begun be continued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -77,8 +90,7 @@ impl Store {
         Ok(Some(self.told(ids.len(), changed, most)))
     }
 
-    /// Computes the status of the next `most` resources by the rules with this fingerprint. `None` when there is
-    /// nothing to do for this replica: all is done, another replica is at it, or other rules are being applied.
+    /// Computes the status of the next `most` resources by the rules with this fingerprint.
     pub async fn sweep(
         &self,
         fingerprint: &str,
@@ -86,15 +98,18 @@ impl Store {
         now: Time,
         most: u32,
         rules: &dyn Rules,
-    ) -> Result<Option<Rechecked>, StoreError> {
+    ) -> Result<Sweep, StoreError> {
         let mut tx = self.pool.begin().await?;
         if !lock(&mut tx).await? {
-            return Ok(None);
+            return Ok(Sweep::Busy);
         }
-        let Some(reached) = begin(&mut tx, fingerprint, start).await? else {
-            // A transaction that is only dropped holds its lock until its connection is used again.
-            tx.rollback().await?;
-            return Ok(None);
+        let reached = match begin(&mut tx, fingerprint, start).await? {
+            Begun::At(reached) => reached,
+            Begun::Not(why) => {
+                // A transaction that is only dropped holds its lock until its connection is used again.
+                tx.rollback().await?;
+                return Ok(why);
+            }
         };
         let ids: Vec<Uuid> = sqlx::query_scalar(
             "SELECT id FROM resources WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT $2",
@@ -110,7 +125,7 @@ impl Store {
             .execute(&mut *tx)
             .await?;
         tx.commit().await?;
-        Ok(Some(self.told(ids.len(), changed, most)))
+        Ok(Sweep::Batch(self.told(ids.len(), changed, most)))
     }
 
     /// Tells watchers and the observer what a batch changed.
@@ -141,12 +156,18 @@ async fn lock(tx: &mut PgConnection) -> Result<bool, StoreError> {
         .await?)
 }
 
-/// Where the sweep goes on; `None` when it is not this replica's to go on with.
+/// Whether a sweep goes on here.
+enum Begun {
+    /// After this resource.
+    At(Option<Uuid>),
+    Not(Sweep),
+}
+
 async fn begin(
     tx: &mut PgConnection,
     fingerprint: &str,
     start: Start,
-) -> Result<Option<Option<Uuid>>, StoreError> {
+) -> Result<Begun, StoreError> {
     let state = sqlx::query("SELECT fingerprint, reached, finished FROM aggregation_sweep")
         .fetch_optional(&mut *tx)
         .await?;
@@ -155,10 +176,13 @@ async fn begin(
     {
         let finished: bool = state.try_get("finished")?;
         let reached: Option<Uuid> = state.try_get("reached")?;
-        return Ok((!finished).then_some(reached));
+        return Ok(match finished {
+            true => Begun::Not(Sweep::Done),
+            false => Begun::At(reached),
+        });
     }
     if start == Start::Never {
-        return Ok(None);
+        return Ok(Begun::Not(Sweep::Others));
     }
     sqlx::query(
         "INSERT INTO aggregation_sweep (fingerprint, finished) VALUES ($1, false)
@@ -167,7 +191,7 @@ async fn begin(
     .bind(fingerprint)
     .execute(tx)
     .await?;
-    Ok(Some(None))
+    Ok(Begun::At(None))
 }
 
 /// Computes and stores; the resources whose status changed, as they were and as they are.

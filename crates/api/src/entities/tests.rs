@@ -200,3 +200,47 @@ fn the_example_configuration_can_be_served() {
         .check("Cluster", &spec(json!({"nodes": 0})));
     assert!(refused.is_err());
 }
+
+#[test]
+fn mistakes_in_conditions_and_in_the_aggregation_file_are_told_at_their_places() {
+    let told = load(&[
+        (
+            "config.yaml",
+            "\
+api: {aggregation_file: aggregation.yaml}
+entities:
+- kind: Cluster
+  plural: clusters
+  conditions:
+  - type: Ready
+    when: {expression: 'true'}
+    output:
+      status: {expression: 'statues.size() > 0'}
+      reason: {expression: '\"R\"'}
+",
+        ),
+        (
+            "aggregation.yaml",
+            "\
+clusterConditions:
+- type: A
+  evaluate: {expr: 'any(allAdapters, {.health = \"False\"})'}
+",
+        ),
+    ])
+    .unwrap_err();
+    assert_eq!(
+        headlines(&told),
+        [
+            "aggregation.yaml:3:47: error: in the rule: expected `}`",
+            "config.yaml:6:11: error: the type `Ready` is reserved",
+            "config.yaml:9:29: error: in the expression: unknown variable `statues`",
+        ]
+    );
+    let unreadable = "api: {aggregation_file: no.yaml}";
+    let told = load(&[("config.yaml", unreadable)]).unwrap_err();
+    assert!(
+        told.starts_with("config.yaml:1:25: error: cannot read no.yaml"),
+        "{told}"
+    );
+}

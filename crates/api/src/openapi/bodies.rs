@@ -44,6 +44,17 @@ pub(super) struct AdapterStatusRequest {
     metadata: Option<Map<String, Value>>,
 }
 
+/// What several adapters found, taken together or not at all.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AdapterStatusesRequest {
+    /// The generation of reports that do not give their own.
+    #[schemars(range(min = 1, max = 2147483647))]
+    generation: Option<i32>,
+    /// No adapter may report twice.
+    #[schemars(length(min = 1, max = 100))]
+    adapter_statuses: Vec<AdapterStatusRequest>,
+}
+
 /// One condition of a report.
 #[derive(Deserialize, JsonSchema)]
 struct ReportedCondition {

@@ -10,7 +10,7 @@ use hyperfleet_core::resource::Resource;
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::bodies::{AdapterStatusRequest, ForceDeleteRequest, LabelValue};
+use super::bodies::{AdapterStatusRequest, AdapterStatusesRequest, ForceDeleteRequest, LabelValue};
 use super::downgrade::to_openapi_3_0;
 use super::{examples, of_kind, responses};
 use crate::schema::SpecSchemas;
@@ -182,6 +182,7 @@ fn of_types() -> Map<String, Value> {
     requests.subschema_for::<LabelValue>();
     requests.subschema_for::<ForceDeleteRequest>();
     requests.subschema_for::<AdapterStatusRequest>();
+    requests.subschema_for::<AdapterStatusesRequest>();
     let mut schemas = requests.take_definitions(true);
     // Types that occur in both are the same in both; what answers say of them is more.
     let mut answered = answers.take_definitions(true);
@@ -190,6 +191,8 @@ fn of_types() -> Map<String, Value> {
     schemas.insert("History".to_owned(), responses::newest("HistoryEntry"));
     schemas.insert("AuditLog".to_owned(), responses::newest("AuditEntry"));
     schemas.insert("StatusDocument".to_owned(), responses::status_document());
+    let reports = responses::status_list();
+    schemas.insert("AdapterStatusList".to_owned(), reports);
     schemas.insert("Metadata".to_owned(), responses::metadata());
     schemas["Resource"]["example"] = examples::resource();
     schemas["AdapterStatusRequest"]["example"] = examples::report();

@@ -122,7 +122,10 @@ fn body(endpoint: &Endpoint, components: &Components) -> Option<Value> {
         Operation::Create => reference(&names.flat),
         Operation::Patch => reference(&names.patch),
         Operation::ForceDelete => reference("ForceDeleteRequest"),
-        Operation::PutStatus | Operation::PostStatus => reference("AdapterStatusRequest"),
+        Operation::PutStatus => reference("AdapterStatusRequest"),
+        Operation::PostStatus => json!({
+            "oneOf": [reference("AdapterStatusRequest"), reference("AdapterStatusesRequest")],
+        }),
         _ => {
             debug_assert!(endpoint.method == Method::GET || endpoint.method == Method::DELETE);
             return None;

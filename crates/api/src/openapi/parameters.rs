@@ -35,8 +35,12 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
             }
         }
         Operation::Read => parameters.push(fields()),
+        Operation::ReadStatuses => {
+            let number = json!({"type": "integer", "minimum": 1, "maximum": i32::MAX});
+            let description = "Only reports on this generation.";
+            parameters.push(query("generation", description, number));
+        }
         Operation::ForceDelete
-        | Operation::ReadStatuses
         | Operation::PutStatus
         | Operation::PostStatus
         | Operation::Metadata

@@ -68,7 +68,7 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
             [400, 409, 413, 422].into_iter().chain(owner).collect()
         }
         Operation::Read => vec![400, 404],
-        Operation::ReadStatuses => vec![404],
+        Operation::ReadStatuses => vec![400, 404],
         Operation::Patch => vec![400, 404, 409, 412, 413],
         Operation::Delete => {
             let refusable = match kind {
@@ -178,7 +178,10 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
         )],
         Operation::ReadStatuses => vec![(
             200,
-            json_answer("What adapters said about it.", reference("StatusDocument")),
+            json_answer(
+                "What adapters said about it: a page of reports where the server is configured so.",
+                json!({"oneOf": [reference("StatusDocument"), reference("AdapterStatusList")]}),
+            ),
         )],
         Operation::PostStatus => vec![(
             200,
@@ -273,6 +276,21 @@ pub(super) fn headers() -> Value {
             "Present when the answer is that of an earlier request with the same key.",
             json!({"type": "string", "enum": ["true"]}),
         ),
+    })
+}
+
+/// What adapters said about one resource, as a page of reports.
+pub(super) fn status_list() -> Value {
+    let count = json!({"type": "integer", "minimum": 0});
+    json!({
+        "type": "object",
+        "required": ["page", "size", "total", "items"],
+        "properties": {
+            "page": count,
+            "size": count,
+            "total": count,
+            "items": {"type": "array", "items": reference("AdapterStatus")},
+        },
     })
 }
 

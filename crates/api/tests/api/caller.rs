@@ -6,11 +6,17 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use http_body_util::BodyExt;
-use hyperfleet_api::{ApiState, Entities, FeedMetrics, HttpMetrics, Hub, TimeoutsConfig, router};
+use hyperfleet_api::{
+    ApiState, Entities, FeedMetrics, HttpMetrics, Hub, Recheck, RulesInForce, TimeoutsConfig,
+    router,
+};
+use hyperfleet_core::aggregation::Rulebook;
+use hyperfleet_core::aggregation::config::AggregationConfig;
 use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
 use hyperfleet_runtime::shutdown::Shutdown;
+use hyperfleet_source::SourceFile;
 use hyperfleet_store::Store;
 use hyperfleet_store::testing::TestDatabase;
 use serde_json::{Value, json};
@@ -95,8 +101,25 @@ impl Caller {
         Caller::with_ring(kinds, Hub::RING).await
     }
 
+    /// An API whose statuses are made by an AggregationConfig.
+    pub(crate) async fn ruled(kinds: Vec<Kind>, config: &str) -> Caller {
+        let configs = AggregationConfig::read(&SourceFile::new("a.yaml", config)).unwrap();
+        let (book, _) = Rulebook::new(&kinds, &configs).unwrap();
+        let rules = RulesInForce::of_kinds(book, &kinds);
+        Caller::adjusted(kinds, Hub::RING, |state| state.rules = rules).await
+    }
+
     /// An API that keeps few changes for slow watchers.
     pub(crate) async fn with_ring(kinds: Vec<Kind>, ring: usize) -> Caller {
+        Caller::adjusted(kinds, ring, |_| {}).await
+    }
+
+    /// An API that is otherwise configured.
+    pub(crate) async fn adjusted(
+        kinds: Vec<Kind>,
+        ring: usize,
+        adjust: impl FnOnce(&mut ApiState),
+    ) -> Caller {
         let registry = MetricsRegistry::new(Build {
             version: "test".into(),
             commit: String::new(),
@@ -111,15 +134,17 @@ impl Caller {
             FeedMetrics::register(&component).unwrap(),
             ring,
         ));
-        let state = ApiState {
+        let mut state = ApiState {
             store: store.clone(),
             kinds: entities.kinds,
             schemas: entities.schemas,
             hub: hub.clone(),
             rules: entities.rules,
             timeouts: (&TimeoutsConfig::default()).into(),
+            statuses_format: Default::default(),
             version: "test",
         };
+        adjust(&mut state);
         let shutdown = Shutdown::new();
         let stop = shutdown.clone();
         tokio::spawn(async move { hub.run(stop).await });
@@ -129,6 +154,19 @@ impl Caller {
             store,
             shutdown,
         }
+    }
+
+    /// Lets the API compute statuses anew in the background.
+    pub(crate) fn recheck(&self) {
+        let recheck = Recheck::new(self.state.clone());
+        tokio::spawn(recheck.run(self.shutdown.clone()));
+    }
+
+    /// Puts an AggregationConfig in force.
+    pub(crate) fn change_rules(&self, config: &str) {
+        let configs = AggregationConfig::read(&SourceFile::new("a.yaml", config)).unwrap();
+        let (book, _) = Rulebook::new(self.state.kinds.kinds(), &configs).unwrap();
+        self.state.rules.replace(book, config.to_owned());
     }
 
     /// Opens a watch; the answer must be a stream.

@@ -105,6 +105,12 @@ impl Rulebook {
             .map_err(RulesError::Config)
     }
 
+    /// Whether the passing of time can change any status.
+    pub fn watches_the_clock(&self) -> bool {
+        let mut rules = self.by_kind.values();
+        rules.any(|rules| rules.policies.watch_the_clock())
+    }
+
     /// The rules of a kind.
     pub fn rules(&self, kind: &str) -> &Rules {
         self.by_kind.get(kind).unwrap_or(&self.none)

@@ -5,7 +5,7 @@ use hyperfleet_core::phase::Phase;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
 use hyperfleet_store::testing::RECHECK_LOCK;
-use hyperfleet_store::{Rechecked, Start};
+use hyperfleet_store::{Rechecked, Start, Sweep};
 
 use crate::fleet::{Fleet, done, now, rules};
 
@@ -117,26 +117,23 @@ async fn new_rules_reach_every_resource_in_batches_and_once() {
         let swept = fleet.store.sweep("v2", start, now(), 4, &fleet).await;
         swept.unwrap()
     };
-    assert_eq!(sweep(Start::Never).await, None, "nobody has begun");
-    let first = sweep(Start::Anew).await.unwrap();
-    assert_eq!((first.seen, first.changed, first.finished), (4, 4, false));
-    let second = sweep(Start::Never).await.unwrap();
-    assert_eq!((second.seen, second.changed, second.finished), (2, 1, true));
-    assert_eq!(sweep(Start::Anew).await, None, "all is done");
+    let batch = |seen, changed, finished| {
+        Sweep::Batch(Rechecked {
+            seen,
+            changed,
+            finished,
+        })
+    };
+    assert_eq!(sweep(Start::Never).await, Sweep::Others, "nobody has begun");
+    assert_eq!(sweep(Start::Anew).await, batch(4, 4, false));
+    assert_eq!(sweep(Start::Never).await, batch(2, 1, true));
+    assert_eq!(sweep(Start::Anew).await, Sweep::Done);
     for cluster in &clusters {
         let status = fleet.read(cluster.id).await.unwrap().status;
         assert!(status.conditions.iter().any(|c| c.kind == "New"));
     }
 
     let others = fleet.store.sweep("v3", Start::Anew, now(), 4, &fleet).await;
-    assert_eq!(
-        others.unwrap().unwrap().changed,
-        0,
-        "these rules say the same"
-    );
-    assert_eq!(
-        sweep(Start::Never).await,
-        None,
-        "other rules are being applied"
-    );
+    assert_eq!(others.unwrap(), batch(4, 0, false), "they say the same");
+    assert_eq!(sweep(Start::Never).await, Sweep::Others);
 }

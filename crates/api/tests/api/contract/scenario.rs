@@ -148,6 +148,7 @@ async fn items(world: &World, asked: &Asked<'_>) -> Option<Answer> {
             api.get(&path).await
         }
         ("get", "/{id}", 400) => api.get(&format!("{path}?fields=nothing")).await,
+        ("get", "/{id}/statuses", 400) => api.get(&format!("{path}?generation=0")).await,
         ("get", "/{id}/history", 400) => api.get(&format!("{path}?continue=x")).await,
         ("patch", _, 200) => api.patch(&path, json!({"spec": {"nodes": 3}})).await,
         ("patch", _, 400) => api.patch(&path, json!({"name": "other"})).await,
