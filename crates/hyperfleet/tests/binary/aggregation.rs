@@ -76,3 +76,14 @@ fn the_kinds_are_those_of_the_api_that_is_named() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+#[test]
+fn the_example_has_no_mistakes() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../configs/aggregation-example.yaml"
+    );
+    let output = outcome(hyperfleet().args(["aggregation", "validate", example]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told, format!("{example}: no mistakes\n"));
+}
