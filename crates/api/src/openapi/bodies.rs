@@ -52,7 +52,24 @@ pub(super) struct AdapterStatusesRequest {
     generation: Option<i32>,
     /// No adapter may report twice.
     #[schemars(length(min = 1, max = 100))]
-    adapter_statuses: Vec<AdapterStatusRequest>,
+    adapter_statuses: Vec<NestedStatusRequest>,
+}
+
+/// What one of several adapters found.
+#[derive(Deserialize, JsonSchema)]
+struct NestedStatusRequest {
+    #[schemars(length(min = 1, max = 255))]
+    adapter: String,
+    /// The generation of the resource that was looked at. The `generation` around it if it is left out.
+    #[schemars(range(min = 1, max = 2147483647))]
+    observed_generation: Option<i32>,
+    /// When it was looked at: not more than 5 minutes ahead and 30 minutes ago. Now if it is left out.
+    observed_time: Option<Time>,
+    /// `Available`, `Applied` and `Health` must be among them; no type may occur twice.
+    conditions: Vec<ReportedCondition>,
+    /// Free data for other adapters and for people.
+    data: Option<Map<String, Value>>,
+    metadata: Option<Map<String, Value>>,
 }
 
 /// One condition of a report.

@@ -25,7 +25,7 @@ const MOST: usize = 100;
 /// Several reports in one body.
 pub(super) struct Nested<'a> {
     /// The generation of those that do not give their own.
-    pub(super) generation: Option<&'a Value>,
+    pub(super) generation: Option<Generation>,
     pub(super) entries: &'a [Value],
     /// What the list is called.
     pub(super) field: &'static str,
@@ -45,7 +45,10 @@ impl<'a> Nested<'a> {
             return Err(ReportError::new(field, message));
         }
         Ok(Some(Nested {
-            generation: body.get("generation").filter(|value| !value.is_null()),
+            generation: match first(body, &["generation"]) {
+                (_, None) => None,
+                (field, Some(value)) => Some(generation(field, value)?),
+            },
             entries,
             field,
         }))
@@ -55,7 +58,7 @@ impl<'a> Nested<'a> {
 /// `generation` is that of a report that does not give its own.
 pub(super) fn report(
     body: &Value,
-    generation: Option<&Value>,
+    generation: Option<Generation>,
     now: Time,
 ) -> Result<Report, ReportError> {
     let body = body
@@ -80,19 +83,27 @@ pub(super) fn report(
 
 fn observed_generation(
     body: &Map<String, Value>,
-    default: Option<&Value>,
+    default: Option<Generation>,
 ) -> Result<Generation, ReportError> {
-    let (field, value) = first(body, GENERATION);
-    match value.or(default) {
-        None => Err(ReportError::new(field, "observed_generation is required")),
-        Some(value) => {
-            let number = value
-                .as_i64()
-                .ok_or_else(|| must_be(field, "a whole number"))?;
-            Generation::try_from(number)
-                .map_err(|_| ReportError::new(field, "observed_generation must be at least 1"))
+    match first(body, GENERATION) {
+        (field, Some(value)) => generation(field, value),
+        (field, None) => {
+            let missing = || ReportError::new(field, "observed_generation is required");
+            default.ok_or_else(missing)
         }
     }
+}
+
+fn generation(field: &str, value: &Value) -> Result<Generation, ReportError> {
+    let number = value
+        .as_i64()
+        .ok_or_else(|| must_be(field, "a whole number"))?;
+    let name = match field {
+        "generation" => field,
+        _ => GENERATION[0],
+    };
+    Generation::try_from(number)
+        .map_err(|_| ReportError::new(field, format!("{name} must be at least 1")))
 }
 
 fn time(body: &Map<String, Value>) -> Result<Option<Time>, ReportError> {

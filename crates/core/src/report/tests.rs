@@ -219,6 +219,8 @@ fn several_reports_are_refused_together_and_the_wrong_one_is_named() {
         message,
         "field 'adapter_statuses' must hold 1 to 100 reports"
     );
+    let (_, message) = error(|b| b["generation"] = json!("1"));
+    assert_eq!(message, "field 'generation' must be a whole number");
     let (field, _) = error(|b| b["adapter_statuses"][1] = json!("x"));
     assert_eq!(field, "adapter_statuses[1]");
 }

@@ -1,8 +1,10 @@
 //! A platform team's commands.
 
-use serde_json::Value;
+use std::time::{Duration, Instant};
 
-use crate::running::{data_dir, hyperfleet, outcome};
+use serde_json::{Value, json};
+
+use crate::running::{Api, data_dir, hyperfleet, outcome};
 
 const GOOD: &str = "requiredAdapters: [dns]
 clusterConditions:
@@ -86,4 +88,58 @@ fn the_example_has_no_mistakes() {
     let output = outcome(hyperfleet().args(["aggregation", "validate", example]));
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told, format!("{example}: no mistakes\n"));
+}
+
+/// Waits for something about a running API.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(30), "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_rules_of_a_running_api_follow_their_file_and_a_bad_file_changes_nothing() {
+    let directory = data_dir();
+    let file = directory.path().join("aggregation.yaml");
+    std::fs::write(&file, GOOD).unwrap();
+    let config = directory.path().join("config.yaml");
+    std::fs::write(&config, "api: {aggregation_file: aggregation.yaml}\n").unwrap();
+    let api = Api::serve(&config, &directory.path().join("data"));
+    let body = json!({"kind": "Cluster", "name": "ruled", "spec": {}});
+    let cluster = api.post("/api/hyperfleet/v1/clusters", &body);
+    let href = cluster["href"].as_str().unwrap();
+    let types = || {
+        let status = api.get(href)["status"].clone();
+        let conditions = status["conditions"].as_array().unwrap().clone();
+        let types = conditions.iter().map(|one| one["type"].clone());
+        types.collect::<Vec<Value>>()
+    };
+    assert!(types().contains(&json!("DNSReady")));
+
+    std::fs::write(&file, GOOD.replace("DNSReady", "NamesResolve")).unwrap();
+    api.signal("-HUP");
+    until("the new rule reaches the cluster", || {
+        types().contains(&json!("NamesResolve"))
+    });
+
+    std::fs::write(&file, GOOD.replace("type:", "tpye:")).unwrap();
+    let valid = |value: u8| {
+        let metrics = api.metrics();
+        let mut lines = metrics.lines();
+        lines.any(|line| {
+            line.starts_with("hyperfleet_api_aggregation_config_valid{")
+                && line.ends_with(&format!(" {value}"))
+        })
+    };
+    until("the metric says that the file is bad", || valid(0));
+    let readiness = api.readiness();
+    assert_eq!(readiness["status"], "ok");
+    let note = readiness["notes"]["aggregation"].as_str().unwrap();
+    assert!(note.contains("did you mean `type`?"), "{note}");
+    assert!(types().contains(&json!("NamesResolve")));
+
+    std::fs::write(&file, GOOD).unwrap();
+    until("the file is good again", || valid(1));
 }

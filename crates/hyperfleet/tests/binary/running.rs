@@ -194,3 +194,84 @@ pub(crate) fn processes_of(directory: &Path) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
+
+/// A running `hyperfleet api serve`.
+pub(crate) struct Api {
+    child: Child,
+    /// What it said when it began to listen.
+    listening: Value,
+}
+
+impl Api {
+    /// On free ports.
+    pub(crate) fn serve(config: &Path, data_dir: &Path) -> Api {
+        let ports = [
+            "--server-port",
+            "0",
+            "--health-port",
+            "0",
+            "--metrics-port",
+            "0",
+        ];
+        let mut child = hyperfleet()
+            .args(["api", "serve", "--migrate"])
+            .args(ports)
+            .arg("--config")
+            .arg(config)
+            .arg("--data-dir")
+            .arg(data_dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let listening = lines
+            .by_ref()
+            .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
+            .find(|entry| entry["message"] == "the API listens")
+            .expect("it says where it listens");
+        std::thread::spawn(move || lines.for_each(drop));
+        Api { child, listening }
+    }
+
+    fn url(&self, server: &str, path: &str) -> String {
+        format!("http://{}{path}", self.listening[server].as_str().unwrap())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&read(&self.url("address", path))).unwrap()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let request = ureq::post(self.url("address", path));
+        let mut response = request.send(body.to_string()).unwrap();
+        serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    pub(crate) fn readiness(&self) -> Value {
+        serde_json::from_str(&read(&self.url("health", "/readyz"))).unwrap()
+    }
+
+    pub(crate) fn metrics(&self) -> String {
+        read(&self.url("metrics", "/metrics"))
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        self.signal("-INT");
+        let _ = self.child.wait();
+    }
+}
+
+fn read(url: &str) -> String {
+    let mut response = ureq::get(url)
+        .call()
+        .unwrap_or_else(|error| panic!("{url}: {error}"));
+    response.body_mut().read_to_string().unwrap()
+}

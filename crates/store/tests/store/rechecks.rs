@@ -137,3 +137,28 @@ async fn new_rules_reach_every_resource_in_batches_and_once() {
     assert_eq!(others.unwrap(), batch(4, 0, false), "they say the same");
     assert_eq!(sweep(Start::Never).await, Sweep::Others);
 }
+
+#[tokio::test]
+async fn what_is_due_is_found_through_an_index() {
+    let fleet = Fleet::new().await;
+    let mut tx = fleet.store.pool_for_tests().begin().await.unwrap();
+    // A small table is read whole whatever there is; without that choice the plan shows whether the index fits.
+    sqlx::query("SET LOCAL enable_seqscan = off")
+        .execute(&mut *tx)
+        .await
+        .unwrap();
+    for query in [
+        "SELECT min(recheck_time) FROM resources",
+        "SELECT id FROM resources WHERE recheck_time <= now() ORDER BY recheck_time LIMIT 100",
+    ] {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {query}"));
+        let plan: Vec<String> = sqlx::query_scalar(explain)
+            .fetch_all(&mut *tx)
+            .await
+            .unwrap();
+        assert!(
+            plan.iter().any(|line| line.contains("resources_recheck")),
+            "{plan:#?}"
+        );
+    }
+}
