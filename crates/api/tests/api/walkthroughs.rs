@@ -77,3 +77,23 @@ async fn an_unhealthy_optional_adapter_degrades_a_cluster() {
 async fn an_adapter_goes_through_its_lifecycle() {
     walk("lifecycle.yaml").await;
 }
+
+#[tokio::test]
+async fn the_status_document_shows_every_adapter_at_its_stage() {
+    let mut expected: Value = document("cluster-status.yaml");
+    let api = Caller::ruled(Kind::defaults(), read("aggregation.yaml").text()).await;
+    let cluster = api.cluster("my-cluster").await;
+    let statuses = format!("{}/statuses", cluster["href"].as_str().unwrap());
+    for report in expected["adapter_statuses"].as_array().unwrap() {
+        let mut report = report.clone();
+        observed_now(&mut report);
+        assert_eq!(api.post(&statuses, report).await.status, 200);
+    }
+    let mut shown = api.get(&format!("{statuses}?generation=1")).await.body;
+    without_times(&mut shown);
+    let id = cluster["id"].as_str().unwrap();
+    expected["id"] = json!(format!("status-{id}"));
+    expected["cluster_id"] = json!(id);
+    expected["href"] = json!(statuses);
+    assert_eq!(shown, expected);
+}
