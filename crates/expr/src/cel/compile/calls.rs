@@ -157,13 +157,7 @@ impl Compiler<'_> {
         types: &[Type],
     ) -> Typed {
         if !builtin.pure && !self.env.has_clock {
-            self.problem(
-                span,
-                format!(
-                    "`{}` depends on the time, which is not known here",
-                    builtin.name
-                ),
-            );
+            self.no_clock(span, builtin.name);
         }
         if self.checks_types() && !builtin.takes(types) {
             self.wrong_types(span, builtin, types);
@@ -235,6 +229,14 @@ impl Compiler<'_> {
         {
             self.problem(node.span, e.message);
         }
+    }
+
+    /// Not part of its caller, whose frame counts once for every level of nesting.
+    fn no_clock(&mut self, span: Span, name: &str) {
+        self.problem(
+            span,
+            format!("`{name}` depends on the time, which is not known here"),
+        );
     }
 
     fn wrong_types(&mut self, span: Span, builtin: &'static Builtin, types: &[Type]) {
