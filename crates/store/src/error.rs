@@ -56,15 +56,22 @@ impl From<sqlx::Error> for StoreError {
 /// Whether nobody answers, or the server has no time: trying again may help.
 pub(crate) fn is_unavailable(error: &sqlx::Error) -> bool {
     match error {
+        // A connection that ends in the middle of an exchange can look like any of these.
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::BeginFailed
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
-        // 08: connection; 53: resources exhausted; 57: operator intervention (shutdown, statement timeout).
-        sqlx::Error::Database(database) => database
-            .code()
-            .is_some_and(|code| matches!(&code.as_bytes()[..2], b"08" | b"53" | b"57")),
+        // 08: connection; 53: resources exhausted; 57: operator intervention (shutdown, statement timeout); 58: the
+        // server's disk; XX: the server itself; 26: a prepared statement of another connection.
+        sqlx::Error::Database(database) => database.code().is_some_and(|code| {
+            matches!(
+                &code.as_bytes()[..2],
+                b"08" | b"53" | b"57" | b"58" | b"XX" | b"26"
+            )
+        }),
         _ => false,
     }
 }
