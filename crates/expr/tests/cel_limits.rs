@@ -197,8 +197,8 @@ fn expressions_have_a_longest_length() {
     );
 }
 
-/// Every way to nest, as deep as the source allows: refused or evaluated, on three quarters of the stack a worker
-/// thread has, with the large frames of a build that is not optimised.
+/// Every way to nest, as deep as the source allows: refused or evaluated, on half the stack a worker
+/// thread has.
 #[test]
 fn no_nesting_exhausts_the_stack() {
     let shapes: [(&str, &str, &str); 16] = [
@@ -223,7 +223,7 @@ fn no_nesting_exhausts_the_stack() {
     for (open, core, close) in shapes {
         for count in [50, 150, 198, 199, 200, 5000, deepest] {
             let source = format!("{}{core}{}", open.repeat(count), close.repeat(count));
-            let thread = std::thread::Builder::new().stack_size(1536 * 1024);
+            let thread = std::thread::Builder::new().stack_size(1024 * 1024);
             let worker = thread.spawn(move || {
                 let limits = Limits {
                     expression_bytes: 1024 * 1024,

@@ -13,8 +13,9 @@ pub enum Map<'a> {
     Json(&'a serde_json::Map<String, serde_json::Value>),
     /// Built during evaluation; iterates in key order, so results do not depend on chance.
     Built(Arc<BTreeMap<Key<'a>, Value<'a>>>),
-    /// Made by the host, with a few text keys: cheaper to make than a tree, and as quick to read.
-    Record(Arc<[(&'a str, Value<'a>)]>),
+    /// Made by the host, with a few text keys: cheaper to make than a tree, and as quick to read. Behind a thin
+    /// pointer: a wider value would widen every frame of the evaluator.
+    Record(Arc<Vec<(&'a str, Value<'a>)>>),
 }
 
 /// What a map can be keyed by. `1` and `1u` are the same key.
@@ -128,8 +129,8 @@ impl<'a> Map<'a> {
     }
 
     /// A map with these text keys, which differ from each other; it is searched from the front.
-    pub fn record(fields: impl Into<Arc<[(&'a str, Value<'a>)]>>) -> Self {
-        Self::Record(fields.into())
+    pub fn record(fields: impl Into<Vec<(&'a str, Value<'a>)>>) -> Self {
+        Self::Record(Arc::new(fields.into()))
     }
 
     pub(crate) fn built(entries: BTreeMap<Key<'a>, Value<'a>>) -> Self {
