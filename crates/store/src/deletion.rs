@@ -30,7 +30,7 @@ use sqlx::{PgConnection, Postgres, Transaction};
 use crate::author::{Author, Rules, Stored};
 use crate::database::Store;
 use crate::error::StoreError;
-use crate::observe::{Operation, undoes};
+use crate::observe::Operation;
 use crate::resources::Owner;
 use crate::stored;
 
@@ -302,15 +302,11 @@ async fn settle(
         waiting.extend(owner);
         let aggregated = rules.aggregate(&stored, author.at);
         if member.marked || !aggregated.status.says_the_same(&stored.resource.status) {
-            outcome.updated.push(Updated {
-                undone: undoes(Some(&stored.resource.status), &aggregated.status),
-                resource: Resource {
-                    status: aggregated.status,
-                    ..stored.resource
-                },
-                recheck: aggregated.recheck,
-                action: member.marked.then_some(Action::Delete),
-            });
+            outcome.updated.push(Updated::new(
+                stored.resource,
+                aggregated,
+                member.marked.then_some(Action::Delete),
+            ));
         }
     }
     Ok(outcome)
@@ -333,15 +329,11 @@ async fn lose(
             resource: loser,
         };
         let aggregated = rules.aggregate(&stored, author.at);
-        outcome.updated.push(Updated {
-            undone: undoes(Some(&stored.resource.status), &aggregated.status),
-            resource: Resource {
-                status: aggregated.status,
-                ..stored.resource
-            },
-            recheck: aggregated.recheck,
-            action: Some(Action::LoseReference),
-        });
+        outcome.updated.push(Updated::new(
+            stored.resource,
+            aggregated,
+            Some(Action::LoseReference),
+        ));
     }
     Ok(outcome)
 }
@@ -374,17 +366,12 @@ async fn ancestors(
             });
         } else {
             // What its adapters may have waited for has happened: that is a change, and a change is due at once.
-            stored.resource.updated_time = author.at.max(stored.resource.updated_time);
+            let next = stored.resource.updated_time + chrono::TimeDelta::microseconds(1);
+            stored.resource.updated_time = author.at.max(next);
             let aggregated = rules.aggregate(&stored, author.at);
-            outcome.updated.push(Updated {
-                undone: undoes(Some(&stored.resource.status), &aggregated.status),
-                resource: Resource {
-                    status: aggregated.status,
-                    ..stored.resource
-                },
-                recheck: aggregated.recheck,
-                action: None,
-            });
+            outcome
+                .updated
+                .push(Updated::new(stored.resource, aggregated, None));
         }
         write::apply(tx, &outcome, author).await?;
     }

@@ -10,8 +10,9 @@ use uuid::Uuid;
 
 use super::{Outcome, Refusal};
 use crate::audit;
-use crate::author::Author;
+use crate::author::{Aggregated, Author};
 use crate::error::StoreError;
+use crate::observe::undoes;
 
 /// A row that goes.
 #[derive(Debug)]
@@ -31,6 +32,25 @@ pub(super) struct Updated {
     pub(super) undone: bool,
     /// What history says of it; nothing when it only follows from another row's change.
     pub(super) action: Option<Action>,
+}
+
+impl Updated {
+    /// The resource with the status that was computed for it.
+    pub(super) fn new(
+        resource: Resource,
+        aggregated: Aggregated,
+        action: Option<Action>,
+    ) -> Updated {
+        Updated {
+            undone: undoes(Some(&resource.status), &aggregated.status),
+            resource: Resource {
+                status: aggregated.status,
+                ..resource
+            },
+            recheck: aggregated.recheck,
+            action,
+        }
+    }
 }
 
 pub(super) async fn apply(
