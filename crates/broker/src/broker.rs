@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::config::{BrokerConfig, BrokerType, ConfigError};
-use crate::dead_letter::DeadLetter;
+use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
 use crate::memory::MemoryBroker;
 use crate::metrics::Metrics;
 use crate::publish::Publisher;
@@ -75,11 +75,14 @@ pub(crate) trait Backend: Send + Sync {
         limit: usize,
     ) -> Result<Vec<DeadLetter>, BrokerError>;
 
-    async fn replay_dead_letters(
+    /// A replayed letter is removed only when its message is safely back.
+    async fn clear_dead_letters(
         &self,
         topic: &str,
         subscription: &str,
-        limit: usize,
+        selection: &Selection,
+        fate: Fate,
+        progress: Progress<'_>,
     ) -> Result<usize, BrokerError>;
 
     async fn close(&self);
@@ -169,16 +172,19 @@ impl Broker {
             .await
     }
 
-    /// Gives the oldest dead letters back to their subscription as new messages and says how many.
-    /// None is lost on the way; one may be replayed twice when the connection breaks.
-    pub async fn replay_dead_letters(
+    /// Gives dead letters back to their subscription as new messages, or removes them, and says how
+    /// many. Of a replay none is lost on the way; one may be replayed twice when the connection
+    /// breaks. Letters that die meanwhile are left alone.
+    pub async fn clear_dead_letters(
         &self,
         topic: &str,
         subscription: &str,
-        limit: usize,
+        selection: &Selection,
+        fate: Fate,
+        progress: Progress<'_>,
     ) -> Result<usize, BrokerError> {
         self.backend
-            .replay_dead_letters(topic, subscription, limit)
+            .clear_dead_letters(topic, subscription, selection, fate, progress)
             .await
     }
 

@@ -32,9 +32,8 @@ pub struct Delivery {
 /// What a delivery needs as long as it is unsettled.
 struct Open {
     settle: Box<dyn Settle>,
-    max_deliveries: u32,
     since: Instant,
-    metrics: Arc<SubscriptionMetrics>,
+    rules: DeliveryRules,
     /// Held until the settlement is done, so that `close` can wait for it.
     permit: OwnedSemaphorePermit,
 }
@@ -85,9 +84,8 @@ impl Delivery {
             attempt,
             open: Some(Open {
                 settle,
-                max_deliveries: rules.max_deliveries,
                 since: Instant::now(),
-                metrics: Arc::clone(&rules.metrics),
+                rules: rules.clone(),
                 permit,
             }),
         }
@@ -96,7 +94,7 @@ impl Delivery {
     /// Done with it.
     pub async fn ack(mut self) {
         if let Some(open) = self.open.take() {
-            open.metrics.handled(open.since.elapsed());
+            open.rules.metrics.handled(open.since.elapsed());
             open.settle.settle(Settlement::Ack, open.permit).await;
         }
     }
@@ -113,27 +111,48 @@ impl Delivery {
     /// It can never succeed: park it with the reason.
     pub async fn dead_letter(mut self, reason: &str) {
         if let Some(open) = self.open.take() {
-            let settlement = open.parked(DeadLetterCause::Rejected, reason.to_owned());
+            let metrics = &open.rules.metrics;
+            metrics.failed(open.since.elapsed());
+            metrics.dead_lettered(DeadLetterCause::Rejected);
+            let settlement = Settlement::DeadLetter {
+                cause: DeadLetterCause::Rejected,
+                reason: reason.to_owned(),
+            };
             open.settle.settle(settlement, open.permit).await;
         }
     }
 }
 
 impl Open {
-    /// The one place that knows when enough is enough.
     fn failed(&self, attempt: u32, delay: Duration, reason: &str) -> Settlement {
-        if attempt >= self.max_deliveries {
-            let reason = format!("{reason} (delivery {attempt} of {})", self.max_deliveries);
-            return self.parked(DeadLetterCause::MaxDeliveries, reason);
+        self.rules.metrics.failed(self.since.elapsed());
+        self.rules.after_failure(attempt, delay, reason)
+    }
+}
+
+impl DeliveryRules {
+    /// The one place that knows when enough is enough.
+    fn after_failure(&self, attempt: u32, delay: Duration, reason: &str) -> Settlement {
+        let limit = self.max_deliveries;
+        if attempt < limit {
+            return Settlement::Retry { delay };
         }
-        self.metrics.failed(self.since.elapsed());
-        Settlement::Retry { delay }
+        self.metrics.dead_lettered(DeadLetterCause::MaxDeliveries);
+        Settlement::DeadLetter {
+            cause: DeadLetterCause::MaxDeliveries,
+            reason: format!("{reason} (delivery {attempt} of {limit})"),
+        }
     }
 
-    fn parked(&self, cause: DeadLetterCause, reason: String) -> Settlement {
-        self.metrics.failed(self.since.elapsed());
-        self.metrics.dead_lettered(cause);
-        Settlement::DeadLetter { cause, reason }
+    /// What becomes of a message whose delivery `attempt` ended without a word: its consumer was
+    /// killed or cut off.
+    #[cfg_attr(
+        not(feature = "rabbitmq"),
+        expect(dead_code, reason = "a consumer in memory ends with the broker")
+    )]
+    pub(crate) fn after_loss(&self, attempt: u32) -> Settlement {
+        let reason = "its consumer ended, or lost its connection, before settling it";
+        self.after_failure(attempt, Duration::ZERO, reason)
     }
 }
 

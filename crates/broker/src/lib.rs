@@ -14,7 +14,8 @@
 //!            ├─ dead_letter(reason) ───────► dead letter
 //!            └─ dropped ───────────────────► as nack without delay
 //!  a message that is no event ─────────────► dead letter, at once
-//!  dead letters ── list, replay ───────────► same subscription, as new messages
+//!  dead letters ─┬─ replay ────────────────► same subscription, as new messages
+//!                └─ discard                  gone
 //! ```
 //!
 //! What each broker does for each operation:
@@ -30,8 +31,8 @@
 //! | nack, no delay | back of the queue | copy with raised `hyperfleet-attempt` to the queue, then ack |
 //! | nack with delay | timer, exact | copy to `{queue}.retry`, then ack; consumers of ours hold it until it is due and move it back; without any it waits for one |
 //! | dead letter | kept with the queue, up to `dead_letter_capacity` | copy to `{queue}.dead` with reason, attempts and time, then ack |
-//! | deliveries counted | exactly | each nack; a consumer that is killed counts once, however often |
-//! | replay | to the queue, as far as there is room | to the queue, then ack of the dead letter |
+//! | deliveries counted | exactly | exactly; a consumer that is killed counts for all it was sent, in hand or ahead |
+//! | replay | to the queue, as far as there is room | to the queue, confirmed, then ack of the dead letter |
 //! | lost connection | - | publisher and subscriber reconnect with backoff; what was unsettled comes again |
 //! | close | waits for deliveries handed out | the same, then disconnects, which returns what was prefetched |
 //!
@@ -57,7 +58,7 @@ mod unroutable;
 
 pub use broker::{Broker, BrokerError};
 pub use config::BrokerConfig;
-pub use dead_letter::{DeadLetter, DeadLetterCause};
+pub use dead_letter::{DeadLetter, DeadLetterCause, Fate, Progress, Selection};
 pub use delivery::Delivery;
 pub use event::{Event, EventError};
 pub use memory::MemoryBroker;

@@ -18,7 +18,7 @@ use self::queue::Queue;
 use self::subscriber::MemorySubscriber;
 use crate::broker::{Backend, BrokerError};
 use crate::config::MemoryConfig;
-use crate::dead_letter::DeadLetter;
+use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
 use crate::delivery::DeliveryRules;
 use crate::metrics::Metrics;
 use crate::publish::{PublishError, Publisher};
@@ -122,13 +122,16 @@ impl Backend for MemoryBroker {
         Ok(self.queue(topic, subscription)?.dead_letters(limit))
     }
 
-    async fn replay_dead_letters(
+    async fn clear_dead_letters(
         &self,
         topic: &str,
         subscription: &str,
-        limit: usize,
+        selection: &Selection,
+        fate: Fate,
+        progress: Progress<'_>,
     ) -> Result<usize, BrokerError> {
-        Ok(self.queue(topic, subscription)?.replay(limit))
+        let queue = self.queue(topic, subscription)?;
+        Ok(queue.clear_dead_letters(selection, fate, progress))
     }
 
     async fn close(&self) {

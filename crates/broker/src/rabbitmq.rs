@@ -21,8 +21,9 @@
 //! consumers refuse such messages for ever.
 //!
 //! A classic queue does not count deliveries, so the count travels in the header
-//! `hyperfleet-attempt` of each copy. A message returned by a killed consumer is marked as
-//! redelivered and counts one more, once.
+//! `hyperfleet-attempt` of each copy, and each copy is handed out once. A message returned by a
+//! killed consumer is only marked as redelivered: it is replaced by a copy that counts one more
+//! before anybody sees it.
 
 mod backoff;
 mod connection;
@@ -48,7 +49,7 @@ use self::publisher::RabbitMqPublisher;
 use self::subscriber::RabbitMqSubscriber;
 use crate::broker::{Backend, BrokerError};
 use crate::config::RabbitMqConfig;
-use crate::dead_letter::DeadLetter;
+use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
 use crate::delivery::DeliveryRules;
 use crate::metrics::Metrics;
 use crate::publish::Publisher;
@@ -127,14 +128,16 @@ impl Backend for RabbitMqBroker {
         dead_letters::list(&self.link, &names, limit).await
     }
 
-    async fn replay_dead_letters(
+    async fn clear_dead_letters(
         &self,
         topic: &str,
         subscription: &str,
-        limit: usize,
+        selection: &Selection,
+        fate: Fate,
+        progress: Progress<'_>,
     ) -> Result<usize, BrokerError> {
         let names = self.names(topic, subscription)?;
-        dead_letters::replay(&self.link, &names, limit).await
+        dead_letters::clear(&self.link, &names, selection, fate, progress).await
     }
 
     async fn close(&self) {

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::config::MemoryConfig;
-use crate::dead_letter::DeadLetter;
+use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
 
 pub(super) type Body = Arc<[u8]>;
 
@@ -138,6 +138,7 @@ impl Queue {
             );
         }
         state.dead.push_back(DeadLetter {
+            id: DeadLetter::new_id(),
             body: message.body.to_vec(),
             reason,
             attempts: message.attempts,
@@ -149,20 +150,36 @@ impl Queue {
         self.state().dead.iter().take(limit).cloned().collect()
     }
 
-    /// Gives dead letters back as new messages, as far as there is room.
-    pub(super) fn replay(&self, limit: usize) -> usize {
-        let mut replayed = 0;
-        while replayed < limit {
-            let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
+    /// Removes dead letters; those to be replayed become new messages, as far as there is room.
+    pub(super) fn clear_dead_letters(
+        &self,
+        selection: &Selection,
+        fate: Fate,
+        progress: Progress<'_>,
+    ) -> usize {
+        let mut done = 0;
+        while done < selection.limit() {
+            let place = match fate {
+                Fate::Discard => None,
+                Fate::Replay => match Arc::clone(&self.room).try_acquire_owned() {
+                    Ok(place) => Some(place),
+                    Err(_) => break,
+                },
+            };
+            let Some(letter) = self.take_dead_letter(selection) else {
                 break;
             };
-            let Some(letter) = self.state().dead.pop_front() else {
-                break;
-            };
-            self.push(letter.body.into(), Some(place));
-            replayed += 1;
+            progress(&letter);
+            self.push(letter.body.into(), place);
+            done += 1;
         }
-        replayed
+        done
+    }
+
+    fn take_dead_letter(&self, selection: &Selection) -> Option<DeadLetter> {
+        let mut state = self.state();
+        let found = state.dead.iter().position(|one| selection.takes(one))?;
+        state.dead.remove(found)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

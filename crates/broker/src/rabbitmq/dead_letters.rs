@@ -1,15 +1,15 @@
 //! Looking at dead letters and giving them back.
 
-use lapin::Channel;
 use lapin::options::{BasicAckOptions, BasicGetOptions, QueueDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
+use lapin::{BasicProperties, Channel};
 
 use super::connection::is_refusal;
 use super::link::{Link, LinkError};
 use super::message::Headers;
 use super::names::Names;
 use crate::broker::BrokerError;
-use crate::dead_letter::DeadLetter;
+use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
 
 /// Takes the letters without acking; closing the channel puts them back where they were.
 pub(super) async fn list(
@@ -26,41 +26,56 @@ pub(super) async fn list(
         let Some(message) = got.map_err(|e| failed(action(), &e))? else {
             break;
         };
-        let (reason, attempts, time) = Headers::of_message(&message.properties).epitaph();
-        letters.push(DeadLetter {
-            body: message.data,
-            reason,
-            attempts,
-            time,
-        });
+        letters.push(letter(message.data, &message.properties));
     }
     let closed = channel.close(200, "done".into()).await;
     closed.map_err(|e| failed(action(), &e))?;
     Ok(letters)
 }
 
-/// At most as many as there were at the start, so that a letter which dies again while we are at
-/// it is not replayed twice.
-pub(super) async fn replay(link: &Link, names: &Names, limit: usize) -> Result<usize, BrokerError> {
-    let action = || format!("replay the dead letters of `{}`", names.queue);
+/// Looks at no more than there were at the start, so that a letter which dies again while we are
+/// at it is not replayed twice. Those looked at and not meant go back when the channel closes.
+pub(super) async fn clear(
+    link: &Link,
+    names: &Names,
+    selection: &Selection,
+    fate: Fate,
+    progress: Progress<'_>,
+) -> Result<usize, BrokerError> {
+    let action = || format!("{} the dead letters of `{}`", fate.as_str(), names.queue);
     let count = count(link, names, &action).await?;
     let channel = link.channel().await.map_err(|e| from_link(action(), e))?;
-    let mut replayed = 0;
-    while replayed < limit.min(count) {
+    let mut done = 0;
+    for _ in 0..count {
+        if done >= selection.limit() {
+            break;
+        }
         let got = get(&channel, &names.dead).await;
         let Some(message) = got.map_err(|e| failed(action(), &e))? else {
             break;
         };
-        let headers = Headers::of_message(&message.properties).stripped();
-        let moving = link.move_to(&names.queue, message.data, headers.into_properties());
-        moving.await.map_err(|e| from_link(action(), e))?;
+        let letter = letter(message.data, &message.properties);
+        if !selection.takes(&letter) {
+            continue;
+        }
+        if fate == Fate::Replay {
+            let headers = Headers::of_message(&message.properties).stripped();
+            let properties = headers.into_properties();
+            let moving = link.move_to(&names.queue, letter.body.clone(), properties);
+            moving.await.map_err(|e| from_link(action(), e))?;
+        }
         let acked = message.acker.ack(BasicAckOptions::default()).await;
         acked.map_err(|e| failed(action(), &e))?;
-        replayed += 1;
+        progress(&letter);
+        done += 1;
     }
     let closed = channel.close(200, "done".into()).await;
     closed.map_err(|e| failed(action(), &e))?;
-    Ok(replayed)
+    Ok(done)
+}
+
+fn letter(body: Vec<u8>, properties: &BasicProperties) -> DeadLetter {
+    Headers::of_message(properties).epitaph(body)
 }
 
 async fn get(

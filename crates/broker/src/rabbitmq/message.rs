@@ -6,9 +6,11 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
 
+use crate::dead_letter::DeadLetter;
+
 /// Where Go consumers look for the message's id.
 const UUID: &str = "_watermill_message_uuid";
-/// Which delivery of the message the first one of this copy is.
+/// Which delivery of the message that of this copy is; each copy is delivered once.
 const ATTEMPT: &str = "hyperfleet-attempt";
 /// When a message of the retry queue is due, in milliseconds since 1970.
 const NOT_BEFORE: &str = "hyperfleet-not-before";
@@ -17,9 +19,11 @@ const DELAY: &str = "hyperfleet-delay";
 const REASON: &str = "hyperfleet-reason";
 const ATTEMPTS: &str = "hyperfleet-attempts";
 const TIME: &str = "hyperfleet-time";
+/// Names a dead letter.
+const LETTER: &str = "hyperfleet-letter";
 
 /// All of ours but the uuid; none of them goes along when a message moves on.
-const OURS: [&str; 6] = [ATTEMPT, NOT_BEFORE, DELAY, REASON, ATTEMPTS, TIME];
+const OURS: [&str; 7] = [ATTEMPT, NOT_BEFORE, DELAY, REASON, ATTEMPTS, TIME, LETTER];
 
 /// A reason is for people; a header must fit into one frame.
 const MAX_REASON_CHARS: usize = 2_000;
@@ -60,9 +64,8 @@ impl Headers {
     }
 
     /// Which delivery this is, from 1.
-    pub(super) fn attempt(&self, redelivered: bool) -> u32 {
-        let first: u32 = self.number(ATTEMPT).unwrap_or(1).max(1);
-        first.saturating_add(u32::from(redelivered))
+    pub(super) fn attempt(&self) -> u32 {
+        self.number(ATTEMPT).unwrap_or(1).max(1)
     }
 
     /// How long a message of the retry queue must still wait.
@@ -90,28 +93,35 @@ impl Headers {
 
     /// A message of the retry queue going back.
     pub(super) fn due(&self) -> Self {
-        self.retried(self.attempt(false))
+        self.retried(self.attempt())
     }
 
     pub(super) fn dead(&self, attempts: u32, reason: &str, now: DateTime<Utc>) -> Self {
         let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
         self.stripped()
+            .with(LETTER, DeadLetter::new_id())
             .with(REASON, reason)
             .with(ATTEMPTS, attempts.to_string())
             .with(TIME, now.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 
-    /// A dead letter's reason, attempts and time.
-    pub(super) fn epitaph(&self) -> (String, u32, Option<DateTime<Utc>>) {
-        let reason = self.get(REASON).unwrap_or("unknown").to_owned();
+    /// The dead letter with these headers. One that somebody else put there has no name but its
+    /// message's.
+    pub(super) fn epitaph(&self, body: Vec<u8>) -> DeadLetter {
         let time = self
             .get(TIME)
             .and_then(|t| DateTime::parse_from_rfc3339(t).ok());
-        (
-            reason,
-            self.number(ATTEMPTS).unwrap_or(0),
-            time.map(|t| t.with_timezone(&Utc)),
-        )
+        DeadLetter {
+            id: self
+                .get(LETTER)
+                .or(self.get(UUID))
+                .unwrap_or("-")
+                .to_owned(),
+            body,
+            reason: self.get(REASON).unwrap_or("unknown").to_owned(),
+            attempts: self.number(ATTEMPTS).unwrap_or(0),
+            time: time.map(|t| t.with_timezone(&Utc)),
+        }
     }
 
     /// As the message first came.
@@ -172,11 +182,10 @@ mod tests {
     #[test]
     fn the_delivery_count_travels_along() {
         let first = Headers::of_event("e");
-        assert_eq!(first.attempt(false), 1);
-        assert_eq!(first.attempt(true), 2);
+        assert_eq!(first.attempt(), 1);
         let delayed = first.delayed(2, Duration::from_secs(1), at(0));
         assert_eq!(delayed.due(), first.retried(2));
-        assert_eq!(delayed.due().attempt(false), 2);
+        assert_eq!(delayed.due().attempt(), 2);
         assert_eq!(delayed.stripped(), first);
     }
 
@@ -197,10 +206,14 @@ mod tests {
             .retried(5)
             .dead(5, &"x".repeat(9_000), at(1_500));
         let read = Headers::of_message(&dead.into_properties());
-        let (reason, attempts, time) = read.epitaph();
+        let letter = read.epitaph(b"body".to_vec());
         assert_eq!(
-            (reason.len(), attempts, time),
+            (letter.reason.len(), letter.attempts, letter.time),
             (MAX_REASON_CHARS, 5, Some(at(1_500)))
+        );
+        assert_eq!(
+            (letter.id.len(), letter.body.as_slice()),
+            (10, b"body".as_slice())
         );
         assert_eq!(read.stripped(), Headers::of_event("e"));
     }

@@ -97,7 +97,8 @@ impl RabbitMqSubscriber {
                 continue;
             }
             let headers = Headers::of_message(&inbound.message.properties);
-            let attempt = headers.attempt(inbound.message.redelivered);
+            let attempt = headers.attempt();
+            let redelivered = inbound.message.redelivered;
             let event = Event::decode(&inbound.message.data);
             let unsettled = Box::new(Unsettled {
                 headers,
@@ -108,6 +109,13 @@ impl RabbitMqSubscriber {
                 desk: Arc::clone(&self.desk),
             });
             match event {
+                // The server only tells that somebody had it before, never how often. A copy can
+                // carry the count, so it is not handed out again without one: a message that kills
+                // its consumers is found out in the end.
+                Ok(_) if redelivered => {
+                    let settlement = self.rules.after_loss(attempt);
+                    drop(unsettled.settle(settlement, permit));
+                }
                 Ok(event) => {
                     return Some(Delivery::new(
                         event,

@@ -1,5 +1,7 @@
 //! Messages that were given up on.
 
+use hyperfleet_broker::{BrokerError, DeadLetter, Fate, Selection};
+
 use crate::bench::{Case, Promise, assert_quiet, next, take_ids};
 use crate::promise;
 
@@ -9,6 +11,8 @@ pub(crate) fn promises() -> Vec<Promise> {
         a_rejected_message_is_given_up_with_its_reason,
         dead_letters_are_listed_oldest_first_and_stay,
         replayed_dead_letters_are_new_messages_for_their_subscription_alone,
+        one_dead_letter_is_replayed_by_its_name_and_another_by_its_event,
+        a_discarded_dead_letter_is_gone_and_the_others_stay,
         a_subscription_without_dead_letters_lists_and_replays_none,
         dead_letters_of_an_unknown_subscription_are_an_error,
     ]
@@ -61,6 +65,57 @@ async fn reject(case: &Case, subscription: &str, ids: &[&str]) {
     subscriber.close().await;
 }
 
+async fn clear(case: &Case, selection: Selection, fate: Fate) -> Result<usize, BrokerError> {
+    let mut told = 0;
+    let mut tell = |_: &DeadLetter| told += 1;
+    let clearing = case
+        .broker
+        .clear_dead_letters(&case.topic, "dns", &selection, fate, &mut tell);
+    let done = clearing.await?;
+    assert_eq!(told, done, "every letter is told of as it is done");
+    Ok(done)
+}
+
+async fn dead(case: &Case) -> Vec<DeadLetter> {
+    let listing = case.broker.list_dead_letters(&case.topic, "dns", 100);
+    listing.await.unwrap()
+}
+
+fn ids(letters: &[DeadLetter]) -> Vec<String> {
+    let ids = letters.iter().map(|letter| letter.event().unwrap().id);
+    ids.collect()
+}
+
+async fn one_dead_letter_is_replayed_by_its_name_and_another_by_its_event(case: Case) {
+    reject(&case, "dns", &["a", "b", "c"]).await;
+    let named = dead(&case).await[1].id.clone();
+    for name in [named.as_str(), "c"] {
+        let selection = Selection::Named(name.to_owned());
+        assert_eq!(clear(&case, selection, Fate::Replay).await, Ok(1));
+    }
+    assert_eq!(
+        clear(&case, Selection::Named("x".into()), Fate::Replay).await,
+        Ok(0)
+    );
+    assert_eq!(ids(&dead(&case).await), ["a"]);
+    let mut subscriber = case.subscribe("dns").await;
+    let mut back = take_ids(&mut subscriber, 2).await;
+    back.sort();
+    assert_eq!(back, ["b", "c"]);
+}
+
+async fn a_discarded_dead_letter_is_gone_and_the_others_stay(case: Case) {
+    reject(&case, "dns", &["a", "b", "c"]).await;
+    let selection = Selection::Named("b".into());
+    assert_eq!(clear(&case, selection, Fate::Discard).await, Ok(1));
+    assert_eq!(ids(&dead(&case).await), ["a", "c"]);
+    let all = Selection::Oldest(usize::MAX);
+    assert_eq!(clear(&case, all, Fate::Discard).await, Ok(2));
+    assert_eq!(dead(&case).await, []);
+    let mut subscriber = case.subscribe("dns").await;
+    assert_quiet(&mut subscriber).await;
+}
+
 async fn dead_letters_are_listed_oldest_first_and_stay(case: Case) {
     reject(&case, "dns", &["a", "b", "c"]).await;
     for (limit, expected) in [(2, vec!["a", "b"]), (10, vec!["a", "b", "c"])] {
@@ -79,7 +134,7 @@ async fn replayed_dead_letters_are_new_messages_for_their_subscription_alone(cas
     reject(&case, "dns", &["a", "b", "c"]).await;
     take_ids(&mut other, 3).await;
     assert_eq!(
-        case.broker.replay_dead_letters(&case.topic, "dns", 2).await,
+        clear(&case, Selection::Oldest(2), Fate::Replay).await,
         Ok(2)
     );
     let mut subscriber = case.subscribe("dns").await;
@@ -103,12 +158,9 @@ async fn a_subscription_without_dead_letters_lists_and_replays_none(case: Case) 
         case.broker.list_dead_letters(&case.topic, "dns", 10).await,
         Ok(vec![])
     );
-    assert_eq!(
-        case.broker
-            .replay_dead_letters(&case.topic, "dns", 10)
-            .await,
-        Ok(0)
-    );
+    for fate in [Fate::Replay, Fate::Discard] {
+        assert_eq!(clear(&case, Selection::Oldest(10), fate).await, Ok(0));
+    }
 }
 
 async fn dead_letters_of_an_unknown_subscription_are_an_error(case: Case) {
@@ -117,10 +169,10 @@ async fn dead_letters_of_an_unknown_subscription_are_an_error(case: Case) {
         .list_dead_letters(&case.topic, "nobody", 10)
         .await;
     assert!(listed.unwrap_err().to_string().contains("nobody"));
-    assert!(
+    let all = Selection::Oldest(10);
+    let mut nothing = |_: &DeadLetter| panic!("there is nothing to be done");
+    let cleared =
         case.broker
-            .replay_dead_letters(&case.topic, "nobody", 10)
-            .await
-            .is_err()
-    );
+            .clear_dead_letters(&case.topic, "nobody", &all, Fate::Replay, &mut nothing);
+    assert!(cleared.await.is_err());
 }

@@ -129,7 +129,9 @@ async fn close_waits_for_deliveries_handed_out_and_leaves_the_rest(case: Case) {
         .expect("closing in time")
         .unwrap();
     let mut successor = case.subscribe("dns").await;
-    assert_eq!(take_ids(&mut successor, 3).await, ["b", "c", "d"]);
+    let mut rest = take_ids(&mut successor, 3).await;
+    rest.sort();
+    assert_eq!(rest, ["b", "c", "d"]);
 }
 
 async fn a_closed_subscriber_gives_nothing_more(case: Case) {

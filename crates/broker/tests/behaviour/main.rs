@@ -33,6 +33,10 @@ fn common() -> Vec<Promise> {
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "rabbitmq")]
+    if let Some(code) = rabbitmq::victim() {
+        return code;
+    }
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = Vec::new();
     let memory: Arc<dyn Bench> = Arc::new(memory::Memory);

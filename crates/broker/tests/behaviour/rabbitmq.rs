@@ -2,6 +2,7 @@
 
 mod faults;
 mod interop;
+mod killed;
 mod outage;
 mod proxy;
 mod server;
@@ -27,6 +28,7 @@ pub(crate) fn trials(common: Vec<Promise>) -> Vec<Trial> {
     let mut all = common;
     all.extend(interop::promises());
     all.extend(faults::promises());
+    all.extend(killed::promises());
     all.extend(outage::promises());
     match Server::unavailable() {
         None => promises("rabbitmq", &bench, all),
@@ -45,6 +47,8 @@ fn ignored((name, _): Promise, reason: &str) -> Trial {
         Ok(Completion::ignored_with(reason))
     })
 }
+
+pub(crate) use self::killed::victim;
 
 /// Nothing may outlive the tests.
 pub(crate) fn stop() {
