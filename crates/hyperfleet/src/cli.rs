@@ -1,9 +1,14 @@
 //! The command line.
 
+mod broker;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::broker::{
+    BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
+};
 use crate::output::Format;
 
 /// Brings a fleet of clusters to the state their owners asked for, and keeps them there.
@@ -28,6 +33,9 @@ pub(crate) enum Command {
     /// An adapter: how the wanted state comes about
     #[command(subcommand)]
     Adapter(AdapterCommand),
+    /// The broker: what passes between Sentinels and adapters
+    #[command(subcommand)]
+    Broker(BrokerCommand),
     /// The rules by which statuses are computed
     #[command(subcommand)]
     Aggregation(AggregationCommand),

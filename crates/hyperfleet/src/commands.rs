@@ -4,6 +4,7 @@ pub(crate) mod adapter;
 mod aggregation;
 mod api;
 mod config;
+mod dead_letters;
 mod language;
 pub(crate) mod sentinel;
 mod try_out;
@@ -14,8 +15,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::cli::{
-    AdapterCommand, AggregationCommand, ApiCommand, Cli, Command, ConfigCommand, ExprCommand,
-    SentinelCommand, TemplateCommand,
+    AdapterCommand, AggregationCommand, ApiCommand, BrokerCommand, Cli, Command, ConfigCommand,
+    ExprCommand, SentinelCommand, TemplateCommand,
 };
 use crate::up;
 
@@ -28,6 +29,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Aggregation(AggregationCommand::Validate(args)) => {
             return aggregation::validate(&args);
         }
+        Command::Broker(BrokerCommand::DeadLetters(command)) => serve(dead_letters::run(command)),
         Command::Version { output } => version::print(output),
         Command::Expr(ExprCommand::Eval { expression, data }) => {
             language::evaluate(&expression, data.as_deref())

@@ -5,6 +5,7 @@
 //!   hyperfleet api serve          the API        ┐
 //!   hyperfleet sentinel serve     a Sentinel     ├ one role each, for production
 //!   hyperfleet adapter serve      an adapter     ┘
+//!   hyperfleet broker dead-letters what was given up on
 //!   hyperfleet config print       what a role would run with
 //! ```
 //!

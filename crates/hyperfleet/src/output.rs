@@ -1,6 +1,10 @@
 //! How the program speaks: data on stdout, everything else on stderr.
 
+mod table;
+
 use clap::ValueEnum;
+
+pub(crate) use self::table::Table;
 
 /// How to print data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,4 +26,16 @@ pub(crate) fn failure(error: &anyhow::Error) {
         }
     }
     eprintln!("hyperfleet: {message}");
+}
+
+/// In one line, and nothing in it can steer the terminal: others wrote it.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
 }
