@@ -37,6 +37,7 @@ mod routes;
 mod rules;
 mod schema;
 mod scope;
+mod sentinels;
 mod service;
 mod state;
 mod statuses;

@@ -21,6 +21,9 @@ pub(crate) enum Operation {
     PostStatus,
     Metadata,
     Audit,
+    ListSentinels,
+    AnnounceSentinel,
+    WithdrawSentinel,
     OpenApi,
     OpenApiPage,
 }
@@ -41,9 +44,12 @@ impl Operation {
     ];
 
     /// What is there whatever the kinds are.
-    const FIXED: [Operation; 4] = [
+    const FIXED: [Operation; 7] = [
         Operation::Metadata,
         Operation::Audit,
+        Operation::ListSentinels,
+        Operation::AnnounceSentinel,
+        Operation::WithdrawSentinel,
         Operation::OpenApi,
         Operation::OpenApiPage,
     ];
@@ -63,6 +69,9 @@ impl Operation {
             Operation::PostStatus => (Method::POST, "/{id}/statuses"),
             Operation::Metadata => (Method::GET, "/api/hyperfleet"),
             Operation::Audit => (Method::GET, "/api/hyperfleet/v1/audit"),
+            Operation::ListSentinels => (Method::GET, "/api/hyperfleet/v1/sentinels"),
+            Operation::AnnounceSentinel => (Method::PUT, "/api/hyperfleet/v1/sentinels/{id}"),
+            Operation::WithdrawSentinel => (Method::DELETE, "/api/hyperfleet/v1/sentinels/{id}"),
             Operation::OpenApi => (Method::GET, "/api/hyperfleet/v1/openapi"),
             Operation::OpenApiPage => (Method::GET, "/api/hyperfleet/v1/openapi.html"),
         }

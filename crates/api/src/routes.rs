@@ -16,7 +16,9 @@ use crate::metrics::HttpMetrics;
 use crate::openapi::Document;
 use crate::operation::{Endpoint, Operation, endpoints};
 use crate::state::ApiState;
-use crate::{create, delete, history, metadata, observe, openapi, read, statuses, swagger, watch};
+use crate::{
+    create, delete, history, metadata, observe, openapi, read, sentinels, statuses, swagger, watch,
+};
 
 /// Answers from this size on are compressed.
 const WORTH_IT: u64 = 1024;
@@ -70,6 +72,9 @@ fn handler(operation: Operation) -> MethodRouter<ApiState> {
         Operation::PostStatus => post(statuses::post),
         Operation::Metadata => get(metadata::metadata),
         Operation::Audit => get(history::audit),
+        Operation::ListSentinels => get(sentinels::list),
+        Operation::AnnounceSentinel => put(sentinels::announce),
+        Operation::WithdrawSentinel => axum::routing::delete(sentinels::withdraw),
         Operation::OpenApi => get(openapi::serve),
         Operation::OpenApiPage => get(swagger::page),
     }

@@ -88,7 +88,7 @@ impl Published {
     }
 
     /// Whether the resource is what it was when the event was sent, apart from what was reported.
-    fn saw(&self, view: &View) -> bool {
+    pub fn saw(&self, view: &View) -> bool {
         (self.generation, self.deleting, self.updated_time)
             == (view.generation, view.deleting, view.updated_time)
     }

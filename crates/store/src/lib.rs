@@ -6,6 +6,7 @@
 //!   data directory ──► PrivateServer (initdb, │             statuses.rs    what was reported
 //!                      postgres, unix socket) ┘             list.rs        lists: searched, ordered, in parts
 //!                                                           feed.rs        what changed
+//!                                                           sentinels.rs   who watches, and which part
 //!                                                           migrations.rs  the tables
 //! ```
 //!
@@ -32,6 +33,7 @@ mod recheck;
 mod resources;
 mod row;
 mod search;
+mod sentinels;
 mod statuses;
 mod stored;
 #[cfg(feature = "testing")]

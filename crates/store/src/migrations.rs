@@ -26,6 +26,11 @@ const STEPS: &[(i64, &str, &str)] = &[
         "aggregation",
         include_str!("../migrations/0004_aggregation.sql"),
     ),
+    (
+        6,
+        "sentinels",
+        include_str!("../migrations/0006_sentinels.sql"),
+    ),
 ];
 
 fn migrator() -> Migrator {

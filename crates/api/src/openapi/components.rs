@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::history::{AuditEntry, HistoryEntry};
 use hyperfleet_core::kind::{Kind, Registry};
+use hyperfleet_core::presence::{Announcement, Presence, Standing};
 use hyperfleet_core::problem::Problem;
 use hyperfleet_core::resource::Resource;
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
@@ -178,11 +179,14 @@ fn of_types() -> Map<String, Value> {
     answers.subschema_for::<HistoryEntry>();
     answers.subschema_for::<AuditEntry>();
     answers.subschema_for::<Problem>();
+    answers.subschema_for::<Presence>();
+    answers.subschema_for::<Standing>();
     let mut requests = generator(Contract::Deserialize);
     requests.subschema_for::<LabelValue>();
     requests.subschema_for::<ForceDeleteRequest>();
     requests.subschema_for::<AdapterStatusRequest>();
     requests.subschema_for::<AdapterStatusesRequest>();
+    requests.subschema_for::<Announcement>();
     let mut schemas = requests.take_definitions(true);
     // Types that occur in both are the same in both; what answers say of them is more.
     let mut answered = answers.take_definitions(true);
@@ -194,6 +198,7 @@ fn of_types() -> Map<String, Value> {
     let reports = responses::status_list();
     schemas.insert("AdapterStatusList".to_owned(), reports);
     schemas.insert("Metadata".to_owned(), responses::metadata());
+    schemas.insert("Sentinels".to_owned(), responses::sentinels());
     schemas["Resource"]["example"] = examples::resource();
     schemas["AdapterStatusRequest"]["example"] = examples::report();
     schemas["ForceDeleteRequest"]["example"] =

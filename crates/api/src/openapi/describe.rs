@@ -38,12 +38,15 @@ pub(super) fn operation(endpoint: &Endpoint, kinds: &Registry, components: &Comp
     described
 }
 
-/// `listClusters`, `getNodePoolOfCluster`, `patchResource`; `read…` for what is there whatever the kinds are.
+/// `listClusters`, `getNodePoolOfCluster`, `patchResource`; fixed names for what is there whatever the kinds are.
 pub(super) fn id(endpoint: &Endpoint) -> String {
     let Some(scope) = &endpoint.scope else {
         return match endpoint.operation {
             Operation::Metadata => "readMetadata",
             Operation::Audit => "readAudit",
+            Operation::ListSentinels => "listSentinels",
+            Operation::AnnounceSentinel => "announceSentinel",
+            Operation::WithdrawSentinel => "withdrawSentinel",
             Operation::OpenApi => "readOpenApi",
             _ => "readOpenApiPage",
         }
@@ -69,9 +72,13 @@ pub(super) fn id(endpoint: &Endpoint) -> String {
         Operation::ReadStatuses => format!("getStatusesOf{one}"),
         Operation::PutStatus => format!("putStatusOf{one}"),
         Operation::PostStatus => format!("postStatusOf{one}"),
-        Operation::Metadata | Operation::Audit | Operation::OpenApi | Operation::OpenApiPage => {
-            String::new()
-        }
+        Operation::Metadata
+        | Operation::Audit
+        | Operation::ListSentinels
+        | Operation::AnnounceSentinel
+        | Operation::WithdrawSentinel
+        | Operation::OpenApi
+        | Operation::OpenApiPage => String::new(),
     };
     format!("{name}{of}")
 }
@@ -109,12 +116,22 @@ fn summary(operation: Operation, scope: Option<&Scope>) -> String {
         Operation::PostStatus => format!("Report on a {one}{of}; answers all reports"),
         Operation::Metadata => "Read what this API is".to_owned(),
         Operation::Audit => "Read who did what".to_owned(),
+        Operation::ListSentinels => "List the Sentinels that are there".to_owned(),
+        Operation::AnnounceSentinel => {
+            "Say that a Sentinel is there, and hear which shards it holds".to_owned()
+        }
+        Operation::WithdrawSentinel => {
+            "Say that a Sentinel is gone; what it held is free".to_owned()
+        }
         Operation::OpenApi => "Read this document".to_owned(),
         Operation::OpenApiPage => "Read this document as a page".to_owned(),
     }
 }
 
 fn body(endpoint: &Endpoint, components: &Components) -> Option<Value> {
+    if endpoint.operation == Operation::AnnounceSentinel {
+        return Some(reference("Announcement"));
+    }
     let scope = endpoint.scope.as_ref()?;
     let names = components.names(scope.kind.as_ref());
     Some(match endpoint.operation {

@@ -44,6 +44,9 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
         | Operation::PutStatus
         | Operation::PostStatus
         | Operation::Metadata
+        | Operation::ListSentinels
+        | Operation::AnnounceSentinel
+        | Operation::WithdrawSentinel
         | Operation::OpenApi
         | Operation::OpenApiPage => {}
     }
@@ -61,7 +64,16 @@ fn ids(endpoint: &Endpoint) -> Vec<Value> {
         })
     };
     let Some(scope) = &endpoint.scope else {
-        return Vec::new();
+        let named = endpoint.path.contains("{id}");
+        return named
+            .then(|| {
+                id(
+                    "id",
+                    "The id of the Sentinel, which it made itself.".to_owned(),
+                )
+            })
+            .into_iter()
+            .collect();
     };
     let mut ids = Vec::new();
     if let Some(parent) = &scope.parent {

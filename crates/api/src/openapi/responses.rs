@@ -58,6 +58,9 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
         Operation::List if nested => vec![400, 404, 410],
         Operation::List => vec![400, 410],
         Operation::Audit => vec![400],
+        Operation::ListSentinels => Vec::new(),
+        Operation::AnnounceSentinel => vec![400, 404, 413],
+        Operation::WithdrawSentinel => vec![404],
         Operation::Create => {
             // An owner can be missing only where one is named.
             let owned = kind.map_or_else(
@@ -176,6 +179,18 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
             200,
             json_answer("Who did what, newest first.", reference("AuditLog")),
         )],
+        Operation::ListSentinels => vec![(
+            200,
+            json_answer("Those whose time has not passed.", reference("Sentinels")),
+        )],
+        Operation::AnnounceSentinel => vec![(
+            200,
+            json_answer(
+                "What it holds, and whom it overlaps.",
+                reference("Standing"),
+            ),
+        )],
+        Operation::WithdrawSentinel => vec![(204, empty("It is not there, or no longer."))],
         Operation::ReadStatuses => vec![(
             200,
             json_answer(
@@ -316,6 +331,14 @@ pub(super) fn status_document() -> Value {
             "last_updated_time": time,
         },
         "additionalProperties": true,
+    })
+}
+
+pub(super) fn sentinels() -> Value {
+    json!({
+        "type": "object",
+        "required": ["items"],
+        "properties": {"items": {"type": "array", "items": reference("Presence")}},
     })
 }
 

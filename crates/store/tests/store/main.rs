@@ -10,3 +10,4 @@ mod lists;
 mod rechecks;
 mod reports;
 mod resources;
+mod sentinels;

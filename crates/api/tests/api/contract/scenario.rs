@@ -35,6 +35,7 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
     let inside = place.path.strip_prefix("/api/hyperfleet/v1/");
     match inside {
         None | Some("audit" | "openapi" | "openapi.html") => fixed(world, asked).await,
+        Some(path) if path.starts_with("sentinels") => sentinels(world, asked).await,
         Some(_) if place.suffix.is_empty() => lists(world, asked).await,
         Some(_) => items(world, asked).await,
     }
@@ -48,6 +49,7 @@ async fn plain(api: &Caller, world: &World, asked: &Asked<'_>) -> Answer {
         ("patch", _) => json!({"labels": {}}),
         ("post", "/{id}/force-delete") => json!({"reason": "because"}),
         ("get" | "delete", _) => Value::Null,
+        ("put", "/{id}") => sentinel(),
         _ => done("dns"),
     };
     let path = asked.place.with(NOBODY, NOBODY);
@@ -88,6 +90,41 @@ async fn fixed(world: &World, asked: &Asked<'_>) -> Option<Answer> {
         400 => Some(world.api.get(&format!("{path}?limit=0")).await),
         _ => None,
     }
+}
+
+/// What a Sentinel says.
+fn sentinel() -> Value {
+    json!({"name": "east", "resource_type": "clusters", "shares": true, "duration_seconds": 15})
+}
+
+async fn sentinels(world: &World, asked: &Asked<'_>) -> Option<Answer> {
+    let api = &world.api;
+    let path = asked.place.with(NOBODY, NOBODY);
+    Some(match (asked.method, asked.status) {
+        ("get", 200) => {
+            let other = format!("{path}/{NOBODY}");
+            assert_eq!(api.put(&other, sentinel()).await.status, 200);
+            let listed = api.get(&path).await;
+            assert_eq!(api.delete(&other).await.status, 204);
+            listed
+        }
+        ("put", 200) => {
+            let elsewhere = path.replace(NOBODY, "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6c");
+            let mut other = sentinel();
+            other["name"] = json!("west");
+            assert_eq!(api.put(&elsewhere, other).await.status, 200);
+            api.put(&path, sentinel()).await
+        }
+        ("put", 400) => {
+            let mut never = sentinel();
+            never["duration_seconds"] = json!(0);
+            api.put(&path, never).await
+        }
+        ("put", 404) => api.put(&path.replace(NOBODY, "me"), sentinel()).await,
+        ("delete", 204) => api.delete(&path).await,
+        ("delete", 404) => api.delete(&path.replace(NOBODY, "me")).await,
+        _ => return None,
+    })
 }
 
 async fn lists(world: &World, asked: &Asked<'_>) -> Option<Answer> {

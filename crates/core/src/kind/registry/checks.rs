@@ -6,10 +6,11 @@ use super::super::{Kind, OnTargetDelete, ReferenceRule, Strength};
 use super::{Mistake, RegistryError};
 
 /// Path segments of the API's own routes: a kind of that name would hide them or be hidden.
-const RESERVED: [&str; 6] = [
+const RESERVED: [&str; 7] = [
     "resources",
     "openapi",
     "audit",
+    "sentinels",
     "statuses",
     "history",
     "force-delete",
