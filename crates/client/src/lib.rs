@@ -23,6 +23,7 @@ mod error;
 mod paging;
 mod remote;
 mod retry;
+mod sentinels;
 pub mod tls;
 mod token;
 mod typed;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use hyperfleet_core::due::{self, Backoff, Published, View};
+use hyperfleet_core::due::{self, Backoff, Published, Reason, View};
 use hyperfleet_core::time::Time;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) const MATCHED: &str = "message decision matched";
 #[derive(Debug)]
 pub(crate) enum Decision {
     /// By the time of the last report: exact, and knows its next moment.
-    Backoff(Backoff),
+    Backoff { backoff: Backoff, jitter: Jitter },
     /// By expressions, which have to be asked again and again.
     Rules {
         rules: Rules,
@@ -31,7 +31,20 @@ pub(crate) enum Decision {
         repeat: Duration,
         /// When a rule that said no is asked again, unless the resource shows up before.
         recheck: Duration,
+        jitter: Jitter,
     },
+}
+
+/// What moments that come again and again are spread by, so that what was reconciled together is not due together. A
+/// part of the wait, 0 to 1; how much of it is the resource's own and never changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Jitter(pub(crate) f64);
+
+impl Jitter {
+    fn of(self, wait: Duration, spread: f64) -> Duration {
+        // An absurd wait stays what it is.
+        Duration::try_from_secs_f64(wait.as_secs_f64() * self.0 * spread).unwrap_or(Duration::MAX)
+    }
 }
 
 /// What is known about a resource when it is decided on.
@@ -40,6 +53,8 @@ pub(crate) struct Known<'a> {
     pub(crate) published: Option<&'a Published>,
     /// Whether it looks other than when it was last sent.
     pub(crate) changed: bool,
+    /// From 0 to 1, the resource's own.
+    pub(crate) spread: f64,
 }
 
 /// What to do with a resource.
@@ -78,16 +93,21 @@ impl Decision {
         resource: impl FnOnce() -> Cow<'v, Value>,
     ) -> Next {
         match self {
-            Decision::Backoff(backoff) => {
+            Decision::Backoff { backoff, jitter } => {
                 let due = due::due(known.view, known.published, *backoff);
-                if due.is_due(now) {
+                let at = match due.reason {
+                    Reason::NotReady => later(due.at, jitter.of(backoff.not_ready, known.spread)),
+                    Reason::Refresh => later(due.at, jitter.of(backoff.ready, known.spread)),
+                    Reason::Created | Reason::Changed | Reason::Deleted => due.at,
+                };
+                if at <= now {
                     Next::Publish {
                         reason: due.reason.as_str(),
-                        due: due.at,
+                        due: at,
                     }
                 } else {
                     Next::Wait {
-                        until: due.at,
+                        until: at,
                         skip: Skip::NotDue,
                     }
                 }
@@ -96,10 +116,12 @@ impl Decision {
                 rules,
                 repeat,
                 recheck,
+                jitter,
             } => {
                 let wait = |until, skip| Next::Wait { until, skip };
                 if let Some(published) = known.published.filter(|_| !known.changed) {
                     let again = later(published.at, *repeat);
+                    let again = later(again, jitter.of(*repeat, known.spread));
                     if again > now {
                         return wait(again, Skip::NotDue);
                     }

@@ -1,30 +1,34 @@
 //! The loop of one kind: takes news in, keeps timers, sends what is due. It waits for nothing but the next of these.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod intake;
+mod outgoing;
+
 use std::time::Duration;
 
-use hyperfleet_broker::PublishError;
-use hyperfleet_client::RemoteResource;
-use hyperfleet_core::due::Published;
+use hyperfleet_core::shard::Shards;
 use hyperfleet_core::time::Time;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::backlog::Backlog;
 use crate::clock::Clock;
-use crate::decision::{Decision, Known, Next};
+use crate::decision::Decision;
 use crate::event::EventForm;
 use crate::handle::{Explanation, KindStatus, NextEvent, Question};
+use crate::lease::Lease;
 use crate::message::{Message, Pass};
 use crate::metrics::KindMetrics;
 use crate::projection::Projection;
-use crate::publish::{InFlight, Sent};
-use crate::table::{Entry, Key, Seen, Stage, Table};
-use crate::view::view;
+use crate::publish::InFlight;
+use crate::rate::Rate;
+use crate::table::{Stage, Table};
 
 /// The clock may jump; a timer is late by no more than this.
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+
+/// The clock was set, rather than late, when it moved by this much more or less than time passed.
+const SET: Duration = Duration::from_secs(2);
 
 /// How many messages are taken in before what is due is sent: a burst of changes to one resource is one event.
 const BURST: usize = 1024;
@@ -35,8 +39,15 @@ pub(crate) struct Engine {
     pub(crate) form: EventForm,
     pub(crate) projection: Projection,
     pub(crate) table: Table,
-    pub(crate) queue: VecDeque<Key>,
+    pub(crate) backlog: Backlog,
     pub(crate) in_flight: InFlight,
+    pub(crate) rate: Rate,
+    /// What this replica may send for.
+    pub(crate) lease: watch::Receiver<Lease>,
+    /// What it was sending for when it last looked.
+    pub(crate) held: Shards,
+    /// The clock and the passing of time when the loop last came by.
+    pub(crate) noticed: (Time, Instant),
     pub(crate) metrics: KindMetrics,
     pub(crate) status: watch::Sender<KindStatus>,
     pub(crate) cycle: Cycle,
@@ -58,7 +69,10 @@ impl Engine {
         cancel: CancellationToken,
     ) {
         let mut burst = Vec::with_capacity(BURST);
+        let mut leases = self.lease.clone();
         loop {
+            self.look_at_the_clock();
+            self.look_at_the_lease();
             self.send_due();
             self.show();
             let nap = self.nap();
@@ -75,6 +89,7 @@ impl Engine {
                     }
                 }
                 Some(question) = questions.recv() => self.answer(question),
+                Ok(()) = leases.changed() => {}
                 () = tokio::time::sleep(nap) => {}
             }
         }
@@ -128,47 +143,6 @@ impl Engine {
         });
     }
 
-    fn observe(&mut self, resource: &RemoteResource, pass: u32) {
-        let now = self.clock.now();
-        let known = self.table.find(&resource.id);
-        let before = known
-            .and_then(|key| self.table.get(key))
-            .map(|entry| (entry.view.generation, entry.view.deleting));
-        let view = view(resource);
-        let kept = self.projection.keep(&resource.raw);
-        let key = self.table.observe(
-            &resource.id,
-            Seen {
-                view,
-                digest: digest(&kept, resource),
-                kept,
-                pass,
-            },
-        );
-        let synced = self.status.borrow().passes > 0;
-        let Some(entry) = self.table.get_mut(key) else {
-            return;
-        };
-        // What was there before the first pass was complete is no news, and its age no latency.
-        if synced && before != Some((view.generation, view.deleting)) {
-            entry.owed_since = resource.deleted_time.or(resource.updated_time);
-        }
-        match entry.stage {
-            // It is decided on when its turn comes, with what is known then.
-            Stage::InFlight => {}
-            Stage::Queued if before.is_some() => {}
-            Stage::Queued | Stage::Armed(_) => match self.next(key, now, Some(resource)) {
-                Some(Next::Publish { due, .. }) => self.table.arm(key, due.min(now)),
-                Some(Next::Wait { until, skip }) => {
-                    self.metrics.skipped(skip);
-                    self.cycle.skipped += 1;
-                    self.table.arm(key, until);
-                }
-                None => {}
-            },
-        }
-    }
-
     /// A resource is gone when two complete passes did not show it: a removal elsewhere can shift
     /// one between two pages of one pass.
     fn pass(&mut self, pass: Pass) {
@@ -197,110 +171,6 @@ impl Engine {
         }
     }
 
-    /// Decides on a resource, from what a source just gave or from memory.
-    fn next(&self, key: Key, now: Time, fresh: Option<&RemoteResource>) -> Option<Next> {
-        let entry = self.table.get(key)?;
-        let known = Known {
-            view: &entry.view,
-            published: entry.published.as_ref(),
-            changed: entry.changed_since_published(),
-        };
-        Some(self.decision.next(&known, now, || match fresh {
-            Some(resource) => Cow::Borrowed(&resource.raw),
-            None => Cow::Owned(Projection::read(&entry.kept)),
-        }))
-    }
-
-    fn send_due(&mut self) {
-        let now = self.clock.now();
-        while let Some(key) = self.table.pop_due(now) {
-            self.queue.push_back(key);
-        }
-        while self.in_flight.has_room(now) {
-            let Some(key) = self.queue.pop_front() else {
-                return;
-            };
-            match self.next(key, now, None) {
-                Some(Next::Publish { reason, due }) => self.send(key, reason, due, now),
-                // It changed while it waited.
-                Some(Next::Wait { until, .. }) => self.table.arm(key, until),
-                None => {}
-            }
-        }
-    }
-
-    fn send(&mut self, key: Key, reason: &'static str, due: Time, now: Time) {
-        let Some(entry) = self.table.get_mut(key) else {
-            return;
-        };
-        entry.stage = Stage::InFlight;
-        let sent = Sent {
-            key,
-            published: Published::now(&entry.view, now),
-            digest: entry.digest,
-            reason,
-            due,
-            owed_since: entry.owed_since.take(),
-        };
-        let resource = Projection::read(&entry.kept);
-        let span = tracing::info_span!(
-            "sentinel.publish",
-            subset = self.form.resource_type,
-            resource_id = %entry.id,
-            decision_reason = reason
-        );
-        let event = span.in_scope(|| self.form.build(&resource, reason, now));
-        self.in_flight.send(sent, event, span);
-    }
-
-    fn settle(&mut self, sent: Sent, result: &Result<(), PublishError>) {
-        let now = self.clock.now();
-        let failures = match self.table.get_mut(sent.key) {
-            Some(entry) => {
-                entry.note(&sent, result.is_ok());
-                entry.failures
-            }
-            None => 1,
-        };
-        let again = self.in_flight.outcome(result, failures, now);
-        match result {
-            Ok(()) => {
-                self.cycle.published += 1;
-                self.metrics
-                    .published(sent.reason, sent.due, sent.owed_since, now);
-            }
-            Err(error) => self.complain(sent.key, error),
-        }
-        match again {
-            Some(later) => self.table.arm(sent.key, later),
-            None => match self.next(sent.key, now, None) {
-                Some(Next::Publish { due, .. }) => self.table.arm(sent.key, due.min(now)),
-                Some(Next::Wait { until, .. }) => self.table.arm(sent.key, until),
-                None => {}
-            },
-        }
-    }
-
-    fn complain(&self, key: Key, error: &PublishError) {
-        let retryable = error.is_retryable();
-        self.metrics.broker_error(if retryable {
-            "publish_error"
-        } else {
-            "event_error"
-        });
-        let id = self
-            .table
-            .get(key)
-            .map(|entry| entry.id.to_string())
-            .unwrap_or_default();
-        tracing::error!(
-            subset = self.form.resource_type,
-            resource_id = id,
-            %error,
-            "Failed to publish event; it will be sent again"
-        );
-    }
-
     fn answer(&self, question: Question) {
         let explanation = self
             .table
@@ -313,6 +183,7 @@ impl Engine {
                     Stage::Armed(at) => NextEvent::At(at),
                     Stage::Queued => NextEvent::Queued,
                     Stage::InFlight => NextEvent::InFlight,
+                    Stage::Parked => NextEvent::Elsewhere,
                 },
             });
         // Whoever asked may have gone; then nobody needs the answer.
@@ -321,8 +192,8 @@ impl Engine {
 
     fn show(&self) {
         let resources = self.table.len();
-        let pending = self.queue.len() + self.in_flight.len();
-        self.metrics.pending.set(pending as i64);
+        let pending = self.backlog.len() + self.in_flight.len();
+        self.metrics.pending(pending, self.backlog.len());
         self.metrics.resources.set(resources as i64);
         self.status.send_if_modified(|status| {
             let before = (status.resources, status.pending);
@@ -333,43 +204,48 @@ impl Engine {
 
     /// How long nothing can be due.
     fn nap(&self) -> Duration {
-        let waiting = (!self.queue.is_empty())
-            .then(|| self.in_flight.opens_at())
-            .flatten();
-        let next = self.table.next_due().into_iter().chain(waiting).min();
-        next.map_or(LONGEST_SLEEP, |at| {
-            let left = (at - self.clock.now()).to_std().unwrap_or_default();
-            left.min(LONGEST_SLEEP)
-        })
+        let now = self.clock.now();
+        let until = |at: Time| (at - now).to_std().unwrap_or_default();
+        let timer = self.table.next_due().map(until);
+        // While there is no room, the end of a publish is what is waited for.
+        let turn = (!self.backlog.is_empty() && self.in_flight.may_have_room()).then(|| {
+            self.in_flight
+                .opens_at()
+                .map_or_else(|| self.rate.wait(), until)
+        });
+        let next = timer.into_iter().chain(turn).min();
+        next.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP)
     }
-}
 
-impl Entry {
-    fn note(&mut self, sent: &Sent, confirmed: bool) {
-        if confirmed {
-            self.published = Some(sent.published);
-            self.published_digest = sent.digest;
-            self.failures = 0;
-        } else {
-            self.failures = self.failures.saturating_add(1);
-            // The change is still owed, since when it was.
-            self.owed_since = sent.owed_since.or(self.owed_since);
+    /// Timers follow the clock. When somebody sets it they are made anew, and no event counts as sent in the future.
+    fn look_at_the_clock(&mut self) {
+        let now = (self.clock.now(), Instant::now());
+        let (time, moment) = std::mem::replace(&mut self.noticed, now);
+        let passed = chrono::TimeDelta::from_std(now.1 - moment).unwrap_or_default();
+        let off = now.0 - time - passed;
+        if off.abs().to_std().is_ok_and(|off| off > SET) {
+            tracing::warn!(
+                subset = self.form.resource_type,
+                seconds = off.num_seconds(),
+                "the clock was set; what is due when is decided anew"
+            );
+            self.decide_anew(self.held);
         }
     }
-}
 
-/// Two versions of a resource differ in this, also where what is kept does not.
-fn digest(kept: &[u8], resource: &RemoteResource) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    kept.hash(&mut hasher);
-    resource.generation.hash(&mut hasher);
-    for condition in &resource.status.conditions {
-        (
-            &condition.kind,
-            &condition.status,
-            condition.last_updated_time,
-        )
-            .hash(&mut hasher);
+    /// What was gained is decided on; what was lost is noticed when its time comes.
+    fn look_at_the_lease(&mut self) {
+        let held = self.lease.borrow().at(Instant::now());
+        let gained = held.without(self.held);
+        self.held = held;
+        if !gained.is_empty() {
+            tracing::info!(
+                subset = self.form.resource_type,
+                gained = gained.count(),
+                held = held.count(),
+                "taking over"
+            );
+            self.decide_anew(gained);
+        }
     }
-    hasher.finish()
 }

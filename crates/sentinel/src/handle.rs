@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub struct Handle {
     pub(crate) kinds: Vec<KindHandle>,
     pub(crate) publisher: Arc<dyn Publisher>,
+    /// Whether the work is shared with replicas.
+    pub(crate) shares: bool,
 }
 
 #[derive(Clone)]
@@ -35,6 +37,14 @@ pub struct KindStatus {
     pub feed: bool,
     /// Why the API cannot be asked, as of the last try.
     pub api_error: Option<String>,
+    /// How many share the work, as of the last time they were counted.
+    pub replicas: u32,
+    /// How many of the 64 shards this one sends for.
+    pub shards: u32,
+    /// Others that may send events about the same resources, by name and selector.
+    pub overlaps: Vec<String>,
+    /// Why this Sentinel could not announce itself, as of the last try.
+    pub lease_error: Option<String>,
 }
 
 /// Why a resource was, or was not, looked at.
@@ -54,6 +64,8 @@ pub enum NextEvent {
     Queued,
     /// It is on its way.
     InFlight,
+    /// Another replica takes care of it.
+    Elsewhere,
 }
 
 pub(crate) struct Question {
@@ -91,7 +103,8 @@ impl Handle {
         None
     }
 
-    /// Readiness follows from `api` and `broker`. Liveness does not: a restart would cure neither.
+    /// Readiness follows from `api`, `broker` and, where work is shared, `replicas`. Liveness does not: a restart would
+    /// cure none of them. Others that watch the same are a note: it keeps nobody from working.
     pub fn register_checks(&self, health: &Health) {
         let kinds = self.kinds.clone();
         health.check("api", move || {
@@ -103,7 +116,35 @@ impl Handle {
             let publisher = Arc::clone(&publisher);
             async move { publisher.health().await }
         });
+        if self.shares {
+            let kinds = self.kinds.clone();
+            health.check("replicas", move || {
+                let failed = kinds
+                    .iter()
+                    .find_map(|kind| kind.status.borrow().lease_error.clone());
+                async move { failed.map_or(Ok(()), Err) }
+            });
+        }
+        let kinds = self.kinds.clone();
+        health.note("sentinels", move || {
+            kinds.iter().map(sentinels).collect::<Vec<_>>().join("; ")
+        });
     }
+}
+
+fn sentinels(kind: &KindHandle) -> String {
+    let status = kind.status.borrow();
+    let KindStatus {
+        resource_type,
+        shards,
+        replicas,
+        ..
+    } = &*status;
+    let overlaps = match status.overlaps.as_slice() {
+        [] => String::new(),
+        others => format!("; overlaps with {}", others.join(", ")),
+    };
+    format!("{resource_type}: {shards} of 64 shards, {replicas} replicas{overlaps}")
 }
 
 fn api(kinds: &[KindHandle]) -> Result<(), String> {

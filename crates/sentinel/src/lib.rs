@@ -22,12 +22,14 @@
 
 #![forbid(unsafe_code)]
 
+mod backlog;
 mod clock;
 mod decision;
 mod engine;
 mod event;
 mod follow;
 mod handle;
+mod lease;
 mod message;
 mod metrics;
 mod options;
@@ -35,6 +37,8 @@ mod payload;
 mod poll;
 mod projection;
 mod publish;
+mod rate;
+mod replicas;
 mod selector;
 mod sentinel;
 mod table;
@@ -45,8 +49,9 @@ pub use decision::RulesError;
 pub use handle::{Explanation, Handle, KindStatus, NextEvent};
 pub use options::{
     ApiOptions, AuthOptions, BrokerOptions, ClientsOptions, Decide, DecisionRules, Flags,
-    IdentityOptions, KindOptions, Options, OptionsError, Param, SeedApiOptions, Selector,
+    IdentityOptions, KindOptions, Options, OptionsError, Param, Replicas, SeedApiOptions, Selector,
 };
 pub use payload::PayloadError;
+pub use replicas::{Registrar, RegistrarError};
 pub use sentinel::{Sentinel, SentinelError};
 pub use view::view;

@@ -1,5 +1,7 @@
 //! What a Sentinel counts, under the names dashboards and alerts know.
 
+mod lease;
+
 use std::time::Duration;
 
 use hyperfleet_core::time::Time;
@@ -9,10 +11,17 @@ use hyperfleet_runtime::metrics::prometheus::{
 use hyperfleet_runtime::metrics::{API_BUCKETS, Metrics, MetricsError};
 
 use crate::decision::Skip;
+pub(crate) use lease::{LeaseMetrics, SharingMetrics};
 
 const KIND: [&str; 2] = ["resource_type", "resource_selector"];
 const BY_REASON: [&str; 3] = ["resource_type", "resource_selector", "reason"];
 const BY_ERROR: [&str; 3] = ["resource_type", "resource_selector", "error_type"];
+/// What the architecture document (seed 002, "Metrics") calls the same things.
+const BY_SHARD: [&str; 2] = ["resource_type", "shard"];
+
+/// Where an event can fail: at the broker, or because of what it is.
+pub(crate) const BROKER_ERRORS: [&str; 2] = ["publish_error", "event_error"];
+const API_ERRORS: [&str; 2] = ["fetch_error", "auth_error"];
 
 /// From a change to its event: milliseconds with a feed, up to a poll interval without.
 const LATENCY_BUCKETS: [f64; 13] = [
@@ -22,15 +31,21 @@ const LATENCY_BUCKETS: [f64; 13] = [
 /// The metrics of all kinds of one process.
 #[derive(Debug, Clone)]
 pub(crate) struct SentinelMetrics {
+    pub(crate) sharing: SharingMetrics,
     pending: IntGaugeVec,
+    resources_pending: IntGaugeVec,
+    due_backlog: IntGaugeVec,
     resources: IntGaugeVec,
     published: IntCounterVec,
+    created: IntCounterVec,
+    publish_errors: IntCounterVec,
     skipped: IntCounterVec,
     poll_duration: HistogramVec,
     api_errors: IntCounterVec,
     broker_errors: IntCounterVec,
     last_poll: GaugeVec,
     last_heard: GaugeVec,
+    feed_lag: HistogramVec,
     change_to_publish: HistogramVec,
     due_to_publish: HistogramVec,
 }
@@ -38,6 +53,33 @@ pub(crate) struct SentinelMetrics {
 impl SentinelMetrics {
     pub(crate) fn register(metrics: &Metrics) -> Result<SentinelMetrics, MetricsError> {
         Ok(SentinelMetrics {
+            sharing: SharingMetrics::register(metrics)?,
+            resources_pending: metrics.int_gauge_vec(
+                "resources_pending",
+                "The same as pending_resources, by another name.",
+                &BY_SHARD,
+            )?,
+            due_backlog: metrics.int_gauge_vec(
+                "due_backlog",
+                "Resources whose event is due and has not been sent yet.",
+                &KIND,
+            )?,
+            created: metrics.counter_vec(
+                "events_created_total",
+                "Events the broker confirmed, whatever their reason.",
+                &BY_SHARD,
+            )?,
+            publish_errors: metrics.counter_vec(
+                "publish_errors_total",
+                "Events that were not taken, whatever the reason.",
+                &BY_SHARD,
+            )?,
+            feed_lag: metrics.histogram_vec(
+                "feed_lag_seconds",
+                "From the change of a resource to hearing of it.",
+                &KIND,
+                &LATENCY_BUCKETS,
+            )?,
             pending: metrics.int_gauge_vec(
                 "pending_resources",
                 "Resources whose event is due and not yet confirmed by the broker.",
@@ -98,8 +140,21 @@ impl SentinelMetrics {
     /// The metrics of one kind.
     pub(crate) fn of(&self, resource_type: &str, selector: &str) -> KindMetrics {
         let kind = [resource_type, selector];
+        let by_error = |counters: &IntCounterVec, errors: [&str; 2]| {
+            for error in errors {
+                // There from the start, at zero: what never happened can be told from what nobody counts.
+                counters.with_label_values(&[resource_type, selector, error]);
+            }
+        };
+        by_error(&self.api_errors, API_ERRORS);
+        by_error(&self.broker_errors, BROKER_ERRORS);
         KindMetrics {
             pending: self.pending.with_label_values(&kind),
+            resources_pending: self.resources_pending.with_label_values(&kind),
+            due_backlog: self.due_backlog.with_label_values(&kind),
+            created: self.created.with_label_values(&kind),
+            publish_errors: self.publish_errors.with_label_values(&kind),
+            feed_lag: self.feed_lag.with_label_values(&kind),
             resources: self.resources.with_label_values(&kind),
             skipped: Skip::ALL.map(|skip| {
                 self.skipped
@@ -119,8 +174,13 @@ impl SentinelMetrics {
 /// The metrics of one kind, looked up once.
 #[derive(Debug)]
 pub(crate) struct KindMetrics {
-    pub(crate) pending: IntGauge,
+    pending: IntGauge,
+    resources_pending: IntGauge,
+    due_backlog: IntGauge,
     pub(crate) resources: IntGauge,
+    created: IntCounter,
+    publish_errors: IntCounter,
+    feed_lag: Histogram,
     skipped: [IntCounter; 3],
     poll_duration: Histogram,
     last_poll: Gauge,
@@ -139,13 +199,27 @@ impl KindMetrics {
 
     pub(crate) fn published(&self, reason: &str, due: Time, changed: Option<Time>, now: Time) {
         self.by(&self.all.published, reason).inc();
+        self.created.inc();
         self.due_to_publish.observe(seconds(due, now));
         if let Some(changed) = changed {
             self.change_to_publish.observe(seconds(changed, now));
         }
     }
 
+    /// How many are due and not confirmed, and how many of these have not been sent.
+    pub(crate) fn pending(&self, pending: usize, backlog: usize) {
+        self.pending.set(pending as i64);
+        self.resources_pending.set(pending as i64);
+        self.due_backlog.set(backlog as i64);
+    }
+
+    /// A change was heard of.
+    pub(crate) fn heard_of(&self, changed: Time, now: Time) {
+        self.feed_lag.observe(seconds(changed, now));
+    }
+
     pub(crate) fn broker_error(&self, error_type: &str) {
+        self.publish_errors.inc();
         self.by(&self.all.broker_errors, error_type).inc();
     }
 

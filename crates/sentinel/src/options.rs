@@ -58,6 +58,12 @@ pub struct Options {
     pub message_data: Option<Map<String, Value>>,
     /// Events that may wait for their confirmation at the same time.
     pub max_in_flight: usize,
+    /// How many events may go out in a second, of each kind: what an outage held up does not come as a flood. 0 is no
+    /// limit.
+    pub max_events_per_second: u32,
+    /// By how much a wait may be longer, as a part of it: what was reconciled together is not due together again. Each
+    /// resource has its own share of it, always the same. 0 to 1.
+    pub jitter: f64,
     /// Whether changes are followed as they happen where the API can tell them. Otherwise, and where it cannot, the
     /// list is read every `poll_interval`.
     pub feed: bool,
@@ -91,6 +97,8 @@ impl Default for Options {
             message_decision: None,
             message_data: None,
             max_in_flight: 64,
+            max_events_per_second: 5000,
+            jitter: 0.1,
             feed: true,
             full_pass_interval: GoDuration::from_mins(10),
             sentinels: Vec::new(),
@@ -107,14 +115,31 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdentityOptions {
-    /// In the source of its events and in its user agent.
+    /// In the source of its events and in its user agent. Replicas have the same.
     pub name: String,
+    /// Whether several processes with the same name and selectors share the work.
+    pub replicas: Replicas,
+    /// How long a replica that is not heard of keeps its share. Renewed every third of it; whole seconds.
+    pub lease_duration: GoDuration,
+}
+
+/// Who else may do the same work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Replicas {
+    /// Nobody: this process sends everything. Others that watch the same are reported, and events are sent twice.
+    #[default]
+    Single,
+    /// Processes that find each other through the API.
+    Api,
 }
 
 impl Default for IdentityOptions {
     fn default() -> Self {
         IdentityOptions {
             name: "hyperfleet-sentinel".to_owned(),
+            replicas: Replicas::Single,
+            lease_duration: GoDuration::from_secs(15),
         }
     }
 }

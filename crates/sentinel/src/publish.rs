@@ -66,13 +66,18 @@ impl InFlight {
 
     /// Whether another event may be sent. After a failure one event at a time finds out whether the broker is back.
     pub(crate) fn has_room(&self, now: Time) -> bool {
+        self.may_have_room() && self.closed_until.is_none_or(|until| until <= now)
+    }
+
+    /// Whether room is a matter of time, rather than of a publish that has to end.
+    pub(crate) fn may_have_room(&self) -> bool {
         let most = if self.failures == 0 { self.most } else { 1 };
-        self.tasks.len() < most && self.closed_until.is_none_or(|until| until <= now)
+        self.tasks.len() < most
     }
 
     /// When to ask again, while the broker is left alone.
     pub(crate) fn opens_at(&self) -> Option<Time> {
-        self.closed_until.filter(|_| self.tasks.is_empty())
+        self.closed_until
     }
 
     pub(crate) fn send(&mut self, sent: Sent, event: Event, span: Span) {

@@ -6,8 +6,7 @@ use crate::options::Selector;
 
 /// The selector in the API's search language; `None` means everything.
 ///
-/// Sorted by label, so that the same selector is always the same query. Of two entries for one
-/// label the last one counts, and an entry without a label does not.
+/// Sorted by label, so that the same selector is always the same query.
 pub(crate) fn search(selector: &[Selector]) -> Option<String> {
     let terms: Vec<String> = unique(selector)
         .into_iter()
@@ -24,7 +23,8 @@ pub(crate) fn selects(selector: &[Selector], labels: &BTreeMap<String, String>) 
         .all(|(label, value)| labels.get(label).is_some_and(|found| found == value))
 }
 
-fn unique(selector: &[Selector]) -> BTreeMap<&str, &str> {
+/// Of two entries for one label the last one counts, and an entry without a label does not.
+pub(crate) fn unique(selector: &[Selector]) -> BTreeMap<&str, &str> {
     selector
         .iter()
         .filter(|entry| !entry.label.is_empty())

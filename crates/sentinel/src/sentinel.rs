@@ -1,26 +1,31 @@
 //! Putting the parts together: one loop and one source per kind.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use hyperfleet_broker::Publisher;
 use hyperfleet_client::{Client, Follow};
+use hyperfleet_core::shard::Shards;
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
 use hyperfleet_runtime::secret;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::backlog::Backlog;
 use crate::clock::Clock;
 use crate::engine::{Cycle, Engine};
 use crate::follow::Follower;
 use crate::handle::{Handle, KindHandle, KindStatus, Question};
+use crate::lease::Keeper;
 use crate::message::Message;
 use crate::metrics::SentinelMetrics;
 use crate::options::{KindPlan, Options, OptionsError};
 use crate::poll::Poller;
 use crate::publish::InFlight;
+use crate::rate::Rate;
+use crate::replicas::{ApiRegistrar, Registrar};
 use crate::table::Table;
 
 /// News that wait while the loop is busy; a source that is faster waits too.
@@ -35,6 +40,7 @@ pub struct Sentinel {
 struct Kind {
     engine: Engine,
     source: Source,
+    keeper: Keeper,
     news: mpsc::Receiver<Message>,
     questions: mpsc::Receiver<Question>,
 }
@@ -82,10 +88,22 @@ impl Sentinel {
             tracing::info!(config = %shown, "effective configuration");
         }
         let metrics = SentinelMetrics::register(metrics)?;
+        let registrar: Arc<dyn Registrar> = Arc::new(ApiRegistrar {
+            client: client.clone(),
+            timeout: options.sentinel.lease_duration.get() / 3,
+        });
+        let parts = Parts {
+            client,
+            publisher: Arc::clone(&publisher),
+            registrar,
+            metrics,
+            clock,
+        };
+        let shares = plans.iter().any(|plan| plan.announcement.shares);
         let mut kinds = Vec::new();
         let mut handles = Vec::new();
         for plan in plans {
-            let (kind, handle) = kind(plan, &client, &publisher, &metrics, &clock);
+            let (kind, handle) = kind(plan, &parts);
             kinds.push(kind);
             handles.push(handle);
         }
@@ -94,6 +112,7 @@ impl Sentinel {
             handle: Handle {
                 kinds: handles,
                 publisher,
+                shares,
             },
         })
     }
@@ -103,39 +122,80 @@ impl Sentinel {
         self.handle.clone()
     }
 
-    /// Runs until cancelled; returns when the events under way are settled. The publisher stays open.
+    /// Runs until cancelled; returns when replicas had time to take over and the events under way are settled. The
+    /// publisher stays open.
     pub async fn run(self, cancel: CancellationToken) -> Result<(), SentinelError> {
         // Its own: a part that ends must take the others along, and nobody else.
-        let cancel = cancel.child_token();
-        let mut tasks = JoinSet::new();
-        for kind in self.kinds {
-            let stop = cancel.clone();
-            tasks.spawn(async move {
-                stop.run_until_cancelled(kind.source.run()).await;
+        let leave = cancel.child_token();
+        let stop = CancellationToken::new();
+        let (mut tasks, mut keepers) = (JoinSet::new(), JoinSet::new());
+        for Kind {
+            engine,
+            source,
+            mut keeper,
+            news,
+            questions,
+        } in self.kinds
+        {
+            let (leave, ended) = (leave.clone(), stop.clone());
+            keepers.spawn(async move {
+                keeper.run(&leave).await;
+                keeper
             });
-            tasks.spawn(kind.engine.run(kind.news, kind.questions, cancel.clone()));
+            tasks.spawn(async move {
+                ended.run_until_cancelled(source.run()).await;
+            });
+            tasks.spawn(engine.run(news, questions, stop.clone()));
         }
         let mut failure = None;
-        while let Some(ended) = tasks.join_next().await {
-            if let Err(error) = ended {
-                failure.get_or_insert_with(|| error.to_string());
-            } else if !cancel.is_cancelled() {
-                failure.get_or_insert_with(|| "its work was not done".to_owned());
+        let mut gone = Vec::new();
+        loop {
+            tokio::select! {
+                Some(kept) = keepers.join_next() => {
+                    match kept {
+                        Ok(keeper) => gone.push(keeper),
+                        Err(error) => { failure.get_or_insert_with(|| error.to_string()); }
+                    }
+                    if keepers.is_empty() || failure.is_some() {
+                        stop.cancel();
+                    }
+                }
+                Some(ended) = tasks.join_next() => {
+                    if let Err(error) = ended {
+                        failure.get_or_insert_with(|| error.to_string());
+                    } else if !stop.is_cancelled() {
+                        failure.get_or_insert_with(|| "its work was not done".to_owned());
+                    }
+                    // One part alone is of no use.
+                    stop.cancel();
+                    leave.cancel();
+                }
+                else => break,
             }
-            // One part alone is of no use.
-            cancel.cancel();
         }
+        // Only now is nothing sent any more.
+        futures::future::join_all(gone.into_iter().map(Keeper::withdraw)).await;
         failure.map_or(Ok(()), |reason| Err(SentinelError::Ended(reason)))
     }
 }
 
-fn kind(
-    plan: KindPlan,
-    client: &Client,
-    publisher: &Arc<dyn Publisher>,
-    metrics: &SentinelMetrics,
-    clock: &Clock,
-) -> (Kind, KindHandle) {
+/// What all kinds share.
+struct Parts {
+    client: Client,
+    publisher: Arc<dyn Publisher>,
+    registrar: Arc<dyn Registrar>,
+    metrics: SentinelMetrics,
+    clock: Clock,
+}
+
+fn kind(plan: KindPlan, parts: &Parts) -> (Kind, KindHandle) {
+    let Parts {
+        client,
+        publisher,
+        registrar,
+        metrics,
+        clock,
+    } = parts;
     let (status, shown) = watch::channel(KindStatus {
         resource_type: plan.resource_type.clone(),
         passes: 0,
@@ -143,7 +203,22 @@ fn kind(
         pending: 0,
         feed: false,
         api_error: None,
+        replicas: 1,
+        shards: if plan.announcement.shares {
+            0
+        } else {
+            Shards::COUNT
+        },
+        overlaps: Vec::new(),
+        lease_error: None,
     });
+    let (keeper, lease) = Keeper::new(
+        Arc::clone(registrar),
+        plan.announcement,
+        status.clone(),
+        metrics.sharing.of(&plan.resource_type, &plan.selector),
+    );
+    let held = lease.borrow().at(Instant::now());
     let (tell, news) = mpsc::channel(NEWS);
     let (ask, questions) = mpsc::channel(16);
     let kind = Kind {
@@ -177,12 +252,17 @@ fn kind(
             form: plan.form,
             projection: plan.projection,
             table: Table::default(),
-            queue: VecDeque::new(),
+            backlog: Backlog::default(),
+            rate: Rate::new(plan.max_events_per_second, Instant::now()),
+            held,
+            lease,
+            noticed: (clock.now(), Instant::now()),
             in_flight: InFlight::new(Arc::clone(publisher), &plan.topic, plan.max_in_flight),
             metrics: metrics.of(&plan.resource_type, &plan.selector),
             status,
             cycle: Cycle::default(),
         },
+        keeper,
         news,
         questions,
     };

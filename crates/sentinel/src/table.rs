@@ -12,6 +12,7 @@ mod tests;
 use std::collections::HashMap;
 
 use hyperfleet_core::due::{Published, View};
+use hyperfleet_core::shard::Shards;
 use hyperfleet_core::time::Time;
 
 pub(crate) use id::Id;
@@ -57,6 +58,8 @@ pub(crate) enum Stage {
     Queued,
     /// An event is on its way to the broker.
     InFlight,
+    /// Another replica takes care of it.
+    Parked,
 }
 
 impl Entry {
@@ -187,6 +190,27 @@ impl Table {
         }
     }
 
+    /// Leaves a resource to another replica: its timer is void.
+    pub(crate) fn park(&mut self, key: Key) {
+        if let Some(entry) = self.get_mut(key) {
+            entry.stage = Stage::Parked;
+        }
+    }
+
+    /// Everything in some shards.
+    pub(crate) fn keys_in(&self, shards: Shards) -> Vec<Key> {
+        let all = (0..).zip(&self.slots);
+        all.filter_map(|(slot, entry)| {
+            let entry = entry.as_ref()?;
+            let wanted = shards == Shards::ALL || shards.contains(entry.id.shard());
+            wanted.then_some(Key {
+                slot,
+                tenant: entry.tenant,
+            })
+        })
+        .collect()
+    }
+
     /// The next resource whose time has come; its timer is then over.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Key> {
         while let Some((slot, tenant, alarm)) = self.timers.pop_due(now) {
@@ -212,7 +236,7 @@ impl Table {
             let entry = entry.as_ref()?;
             match entry.stage {
                 Stage::Armed(at) => Some((at, slot, entry.tenant, entry.alarm)),
-                Stage::Queued | Stage::InFlight => None,
+                Stage::Queued | Stage::InFlight | Stage::Parked => None,
             }
         });
         self.timers = live.collect();

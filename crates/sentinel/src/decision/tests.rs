@@ -230,13 +230,17 @@ fn decide(decision: &Decision, published: Option<Published>, changed: bool) -> N
         view: &view(),
         published: published.as_ref(),
         changed,
+        spread: 0.5,
     };
     decision.next(&known, now(), || Cow::Owned(json!({})))
 }
 
 #[test]
 fn backoffs_know_the_exact_moment() {
-    let decision = Decision::Backoff(Backoff::default());
+    let decision = Decision::Backoff {
+        backoff: Backoff::default(),
+        jitter: Jitter(0.0),
+    };
     let wait = Next::Wait {
         until: now() + TimeDelta::seconds(10),
         skip: Skip::NotDue,
@@ -251,6 +255,7 @@ fn a_rule_that_stays_true_does_not_repeat_an_unchanged_resource_before_its_time(
         rules: rules(&[], "true").unwrap(),
         repeat: Duration::from_secs(10),
         recheck: Duration::from_secs(5),
+        jitter: Jitter(0.0),
     };
     let matched = Next::Publish {
         reason: MATCHED,
@@ -282,6 +287,7 @@ fn a_rule_that_is_false_or_fails_is_asked_again_later() {
             rules: rules(&[], result).unwrap(),
             repeat: Duration::from_secs(10),
             recheck: Duration::from_secs(5),
+            jitter: Jitter(0.0),
         };
         let until = now() + TimeDelta::seconds(5);
         assert_eq!(decide(&decision, None, true), Next::Wait { until, skip });

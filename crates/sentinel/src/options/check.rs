@@ -7,9 +7,11 @@ use hyperfleet_client::{Auth, BuildError, Client, ClientConfig, ListQuery, Token
 use hyperfleet_core::due::Backoff;
 use hyperfleet_core::label;
 use hyperfleet_core::list::PageRequest;
+use hyperfleet_core::presence::Announcement;
+use hyperfleet_core::shard::Shards;
 
-use super::{Decide, DecisionRules, KindOptions, Options, Selector};
-use crate::decision::{Decision, Rules, RulesError};
+use super::{Decide, DecisionRules, KindOptions, Options, Replicas, Selector};
+use crate::decision::{Decision, Jitter, Rules, RulesError};
 use crate::event::EventForm;
 use crate::payload::{Payload, PayloadError};
 use crate::projection::Projection;
@@ -76,6 +78,8 @@ pub(crate) struct KindPlan {
     pub(crate) form: EventForm,
     pub(crate) projection: Projection,
     pub(crate) max_in_flight: usize,
+    pub(crate) max_events_per_second: u32,
+    pub(crate) announcement: Announcement,
     /// How often the whole list is read beside the feed; `None` when the feed is not wanted.
     pub(crate) full_pass: Option<Duration>,
 }
@@ -204,7 +208,11 @@ impl Options {
             .message_decision
             .as_ref()
             .or(self.message_decision.as_ref());
-        let decision = decision(decide, backoff, poll_interval, resource_type)?;
+        if !(0.0..=1.0).contains(&self.jitter) {
+            return Err(invalid("jitter", "must be 0 to 1"));
+        }
+        let jitter = Jitter(self.jitter);
+        let decision = decision(decide, backoff, jitter, poll_interval, resource_type)?;
         let data = kind.message_data.as_ref().or(self.message_data.as_ref());
         let payload =
             Payload::compile(data, resource_type).map_err(|error| OptionsError::Payload {
@@ -231,8 +239,35 @@ impl Options {
             },
             projection,
             max_in_flight: self.max_in_flight,
+            max_events_per_second: self.max_events_per_second,
+            announcement: Announcement {
+                name: name.clone(),
+                resource_type: resource_type.to_owned(),
+                selector: selector::unique(labels)
+                    .into_iter()
+                    .map(|(label, value)| (label.to_owned(), value.to_owned()))
+                    .collect(),
+                shares: self.sentinel.replicas != Replicas::Single,
+                keep: Shards::NONE,
+                leaving: false,
+                duration_seconds: self.lease_seconds()?,
+            },
             full_pass: self.feed.then_some(full_pass),
         })
+    }
+
+    fn lease_seconds(&self) -> Result<u32, OptionsError> {
+        let duration = self.sentinel.lease_duration.get();
+        u32::try_from(duration.as_secs())
+            .ok()
+            .filter(|seconds| (3..=Announcement::MAX_SECONDS).contains(seconds))
+            .filter(|_| duration.subsec_nanos() == 0)
+            .ok_or_else(|| {
+                invalid(
+                    "sentinel.lease_duration",
+                    "must be 3s to 1h, in whole seconds",
+                )
+            })
     }
 
     fn query(&self, labels: &[Selector]) -> Result<ListQuery, OptionsError> {
@@ -265,12 +300,13 @@ impl Options {
 fn decision(
     decide: Option<&Decide>,
     backoff: Backoff,
+    jitter: Jitter,
     poll_interval: Duration,
     kind: &str,
 ) -> Result<Decision, OptionsError> {
     let standard = DecisionRules::standard();
     let rules = match decide {
-        None => return Ok(Decision::Backoff(backoff)),
+        None => return Ok(Decision::Backoff { backoff, jitter }),
         Some(Decide::Named(name)) if name == "default" => &standard,
         Some(Decide::Named(name)) => {
             return Err(invalid(
@@ -290,6 +326,7 @@ fn decision(
         repeat: backoff.not_ready,
         // Every pass of polling asks the rules; from memory they are asked when passes fail.
         recheck: poll_interval * 2,
+        jitter,
     })
 }
 

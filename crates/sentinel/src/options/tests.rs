@@ -77,7 +77,7 @@ fn load(text: &str) -> Result<Options, String> {
 fn the_configuration_of_the_first_documents_is_read() {
     let options = load(SEED).unwrap();
     let plan = options.plans().unwrap().remove(0);
-    let Decision::Backoff(backoff) = plan.decision else {
+    let Decision::Backoff { backoff, .. } = plan.decision else {
         panic!("{:?}", plan.decision)
     };
     assert_eq!(
@@ -197,7 +197,7 @@ sentinels:
     .unwrap();
     let plans = options.plans().unwrap();
     let backoff = |index: usize| match &plans[index].decision {
-        Decision::Backoff(backoff) => backoff.not_ready.as_secs(),
+        Decision::Backoff { backoff, .. } => backoff.not_ready.as_secs(),
         Decision::Rules { .. } => panic!("rules"),
     };
     assert_eq!((backoff(0), backoff(1)), (3, 4));

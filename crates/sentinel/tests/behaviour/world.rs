@@ -78,6 +78,8 @@ pub(crate) fn changed(mut cluster: Value, generation: i64, seconds: f64) -> Valu
 pub(crate) fn options(url: &str) -> Options {
     let mut options = Options::for_kinds(url, []);
     options.resource_type = Some("clusters".to_owned());
+    // Exact moments, unless a test is about them.
+    options.jitter = 0.0;
     options
 }
 
