@@ -115,6 +115,11 @@ impl Reason {
             Reason::Refresh => "max-age-expired",
         }
     }
+
+    /// Whether time alone is the reason; everything else is somebody's doing and cannot wait.
+    pub fn is_periodic(self) -> bool {
+        matches!(self, Reason::NotReady | Reason::Refresh)
+    }
 }
 
 impl fmt::Display for Reason {
@@ -123,7 +128,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// When the next event for a resource is due. In the past means now.
+/// When the next event for a resource is due. In the past means now, and so does a change: the clock it was stamped by
+/// may be ahead of this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     pub at: Time,
@@ -132,7 +138,7 @@ pub struct Due {
 
 impl Due {
     pub fn is_due(self, now: Time) -> bool {
-        self.at <= now
+        self.at <= now || !self.reason.is_periodic()
     }
 }
 
@@ -301,6 +307,18 @@ mod tests {
             ..view()
         };
         assert!(due(&childless, Some(&published(2)), Backoff::default()).is_due(at(3)));
+    }
+
+    #[test]
+    fn a_change_stamped_by_a_clock_that_is_ahead_does_not_wait_for_it() {
+        let new = View {
+            reported: false,
+            ..view()
+        };
+        let created = due(&new, None, Backoff::default());
+        assert!(created.is_due(at(-3600)), "{created:?}");
+        let reported = due(&view(), None, Backoff::default());
+        assert!(!reported.is_due(at(9)), "a report is waited for");
     }
 
     #[test]

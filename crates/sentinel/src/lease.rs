@@ -92,6 +92,10 @@ impl Keeper {
         (keeper, held)
     }
 
+    pub(crate) fn meet_at(&mut self, registrar: Arc<dyn Registrar>) {
+        self.registrar = registrar;
+    }
+
     fn period(&self) -> Duration {
         self.duration / 3
     }

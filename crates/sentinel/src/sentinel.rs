@@ -117,6 +117,15 @@ impl Sentinel {
         })
     }
 
+    /// Lets Sentinels find each other elsewhere than through the API.
+    #[must_use]
+    pub fn with_registrar(mut self, registrar: &Arc<dyn Registrar>) -> Sentinel {
+        for kind in &mut self.kinds {
+            kind.keeper.meet_at(Arc::clone(registrar));
+        }
+        self
+    }
+
     /// To ask it things while it runs.
     pub fn handle(&self) -> Handle {
         self.handle.clone()

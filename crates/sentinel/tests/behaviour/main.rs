@@ -5,6 +5,7 @@
 mod api;
 mod decisions;
 mod events;
+mod leases;
 mod lists;
 mod outages;
 mod publisher;

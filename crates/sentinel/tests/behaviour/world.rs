@@ -9,7 +9,7 @@ use hyperfleet_broker::config::MemoryConfig;
 use hyperfleet_broker::{Broker, Event, MemoryBroker, Metrics, SubscribeOptions};
 use hyperfleet_core::time::Time;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
-use hyperfleet_sentinel::{Clock, Handle, Options, Sentinel, SentinelError};
+use hyperfleet_sentinel::{Clock, Handle, Options, Registrar, Sentinel, SentinelError};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -90,6 +90,15 @@ impl World {
 
     /// Waits for the first pass, unless the API is away.
     pub(crate) async fn with(api: Api, change: impl FnOnce(&mut Options)) -> World {
+        World::with_registrar(api, change, None).await
+    }
+
+    /// With replicas that meet elsewhere.
+    pub(crate) async fn with_registrar(
+        api: Api,
+        change: impl FnOnce(&mut Options),
+        registrar: Option<Arc<dyn Registrar>>,
+    ) -> World {
         let (still, ended) = std::sync::mpsc::channel();
         tokio::task::spawn_blocking(move || {
             let _: Result<(), _> = ended.recv();
@@ -111,7 +120,11 @@ impl World {
         let clock = Clock::new(move || begin() + TimeDelta::from_std(start.elapsed()).unwrap());
         let metrics = registry.component("sentinel", "sentinel").unwrap();
         let client = options.client().unwrap();
-        let sentinel = Sentinel::new(&options, client, publisher.clone(), &metrics, clock).unwrap();
+        let mut sentinel =
+            Sentinel::new(&options, client, publisher.clone(), &metrics, clock).unwrap();
+        if let Some(registrar) = registrar {
+            sentinel = sentinel.with_registrar(&registrar);
+        }
         let events = Arc::default();
         for topic in [
             "hyperfleet.clusters.changed.v1",
@@ -220,6 +233,11 @@ impl World {
     pub(crate) async fn stop(self) {
         self.cancel.cancel();
         self.task.await.unwrap().unwrap();
+    }
+
+    /// Ends it at once: it would wait for others to take over.
+    pub(crate) fn abandon(self) {
+        self.task.abort();
     }
 }
 

@@ -1,87 +1,17 @@
-//! The Sentinel on the change feed of a real API on a real PostgreSQL.
-
-#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
-
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use hyperfleet_api::{Api, ApiConfig, Entities, ServerConfig};
 use hyperfleet_broker::config::MemoryConfig;
 use hyperfleet_broker::{Broker, Event, MemoryBroker, Metrics, SubscribeOptions, Subscriber};
 use hyperfleet_client::{Client, ClientConfig};
-use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::GoDuration;
-use hyperfleet_runtime::health::Health;
-use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
-use hyperfleet_runtime::shutdown::Shutdown;
 use hyperfleet_sentinel::{Clock, Handle, Options, Sentinel};
 use hyperfleet_store::Store;
 use hyperfleet_store::testing::TestDatabase;
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-fn registry() -> MetricsRegistry {
-    MetricsRegistry::new(Build {
-        version: "test".to_owned(),
-        commit: String::new(),
-    })
-    .unwrap()
-}
-
-/// An API that can be stopped and started again on the same port.
-struct Server {
-    address: SocketAddr,
-    shutdown: Shutdown,
-    task: JoinHandle<()>,
-}
-
-impl Server {
-    async fn start(store: &Store, port: u16) -> Server {
-        let config = ApiConfig {
-            server: ServerConfig {
-                port,
-                ..ServerConfig::default()
-            },
-            ..ApiConfig::default()
-        };
-        let mut kinds = Kind::defaults();
-        for kind in &mut kinds {
-            kind.required_adapters = vec!["validation".try_into().unwrap()];
-        }
-        let metrics = registry().component("api", "api").unwrap();
-        let entities = Entities::new(kinds).unwrap();
-        let api = Api::bind(
-            &config,
-            entities,
-            store.clone(),
-            "test",
-            &metrics,
-            &Health::new(),
-        )
-        .await
-        .unwrap();
-        let address = api.address();
-        let shutdown = Shutdown::new();
-        let stop = shutdown.clone();
-        let task = tokio::spawn(async move {
-            api.run(stop.clone()).await;
-            stop.joined().await;
-        });
-        Server {
-            address,
-            shutdown,
-            task,
-        }
-    }
-
-    async fn stop(self) -> u16 {
-        self.shutdown.trigger();
-        self.task.await.unwrap();
-        self.address.port()
-    }
-}
+use crate::api::{Server, registry};
 
 struct World {
     store: Store,
