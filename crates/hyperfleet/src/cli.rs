@@ -149,6 +149,24 @@ pub(crate) struct ApiArgs {
 pub(crate) enum SentinelCommand {
     /// Watch resources and publish an event for each that is due
     Serve(SentinelArgs),
+    /// Say what a Sentinel of this configuration would decide about a resource now, and why
+    Why(SentinelWhyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SentinelWhyArgs {
+    /// The resource, for example cluster/production-1 or clusters/0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b
+    #[arg(value_name = "KIND/NAME_OR_ID")]
+    pub(crate) resource: String,
+    /// Configuration file of the Sentinel; without one, everything is as by default
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where the API is, for example http://localhost:8000
+    #[arg(long, value_name = "URL")]
+    pub(crate) hyperfleet_api_base_url: Option<String>,
+    /// How to print it
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]

@@ -42,6 +42,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Api(ApiCommand::Serve(args)) => serve(api::serve(args)),
         Command::Api(ApiCommand::Migrate(args)) => serve(api::migrate(args)),
         Command::Sentinel(SentinelCommand::Serve(args)) => serve(sentinel::serve(args)),
+        Command::Sentinel(SentinelCommand::Why(args)) => serve(sentinel::why::run(args)),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

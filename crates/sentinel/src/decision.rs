@@ -41,7 +41,7 @@ pub(crate) enum Decision {
 pub(crate) struct Jitter(pub(crate) f64);
 
 impl Jitter {
-    fn of(self, wait: Duration, spread: f64) -> Duration {
+    pub(crate) fn of(self, wait: Duration, spread: f64) -> Duration {
         // An absurd wait stays what it is.
         Duration::try_from_secs_f64(wait.as_secs_f64() * self.0 * spread).unwrap_or(Duration::MAX)
     }

@@ -43,6 +43,7 @@ mod selector;
 mod sentinel;
 mod table;
 mod view;
+mod why;
 
 pub use clock::Clock;
 pub use decision::RulesError;
@@ -55,3 +56,4 @@ pub use payload::PayloadError;
 pub use replicas::{Registrar, RegistrarError};
 pub use sentinel::{Sentinel, SentinelError};
 pub use view::view;
+pub use why::{Why, WhyError, why};

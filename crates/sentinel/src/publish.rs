@@ -14,12 +14,19 @@ use tracing::{Instrument, Span};
 use crate::decision::later;
 use crate::table::Key;
 
-/// How long to stay away from a broker that fails, and a resource whose event fails.
+/// How long to stay away from a resource whose event fails.
 const PAUSE: Retry = Retry {
     attempts: u32::MAX,
     backoff: Backoff::Exponential,
     base_delay: Duration::from_secs(1),
     max_delay: Duration::from_secs(30),
+};
+
+/// The same of a broker that fails. Not longer: one event now and then troubles nobody, and when it is back everything
+/// waits for this.
+const BROKER_PAUSE: Retry = Retry {
+    max_delay: Duration::from_secs(5),
+    ..PAUSE
 };
 
 /// What was sent, about what.
@@ -133,7 +140,7 @@ impl InFlight {
             }
             Err(error) if error.is_retryable() => {
                 self.failures = self.failures.saturating_add(1);
-                let until = later(now, PAUSE.delay(self.failures, fastrand::f64()));
+                let until = later(now, BROKER_PAUSE.delay(self.failures, fastrand::f64()));
                 self.closed_until = Some(until);
                 Some(until)
             }

@@ -1,5 +1,7 @@
 //! `hyperfleet sentinel serve`.
 
+pub(crate) mod why;
+
 use std::path::PathBuf;
 
 use anyhow::Result;

@@ -123,6 +123,26 @@ impl Rules {
         Ok(Rules { params, result })
     }
 
+    /// What every parameter is, for people; one that fails, and those after it, say so.
+    pub(crate) fn values(&self, resource: &Value, now: Time) -> serde_json::Map<String, Value> {
+        let mut bindings = Bindings::new(now)
+            .bind("resource", resource)
+            .bind_value("now", Cel::Timestamp(now));
+        let mut values = serde_json::Map::new();
+        for (name, program) in &self.params {
+            let shown = match program.evaluate(&bindings) {
+                Ok(value) => {
+                    let shown = value.to_json();
+                    bindings.set(name.as_str(), value);
+                    shown
+                }
+                Err(error) => Value::String(format!("error: {}", error.message)),
+            };
+            values.insert(name.clone(), shown);
+        }
+        values
+    }
+
     /// Whether the resource must be looked at. Every parameter is evaluated, so one that fails
     /// decides, whether or not the result needs it.
     pub(crate) fn matches(&self, resource: &Value, now: Time) -> Result<bool, EvaluationError> {

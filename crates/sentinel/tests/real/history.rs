@@ -95,6 +95,17 @@ impl History {
         tellers.len()
     }
 
+    /// From the first event to the last.
+    pub(crate) fn span(&self) -> Duration {
+        let told = self.told.lock().unwrap();
+        let times = told.iter().map(|told| told.at);
+        times
+            .clone()
+            .max()
+            .zip(times.min())
+            .map_or(Duration::ZERO, |(last, first)| last - first)
+    }
+
     /// Fails when a version had more events than that.
     pub(crate) fn no_storm(&self, most_per_version: usize) {
         let (changes, events, most, shown) = self.summary();
@@ -123,12 +134,12 @@ impl Publisher for Recorder {
     async fn close(&self) {}
 }
 
-/// Waits for a condition, for a minute and a half at most.
+/// Waits for a condition, for two minutes at most.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
         assert!(
-            started.elapsed() < Duration::from_secs(90),
+            started.elapsed() < Duration::from_secs(120),
             "still waiting for {what}"
         );
         tokio::time::sleep(Duration::from_millis(5)).await;

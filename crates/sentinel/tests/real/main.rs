@@ -5,7 +5,10 @@
 mod api;
 mod faults;
 mod feed;
+#[expect(dead_code, reason = "the tests on RabbitMQ use the rest")]
 mod history;
+mod metrics;
 mod owner;
 mod replica;
 mod replicas;
+mod why;
