@@ -27,6 +27,11 @@ const STEPS: &[(i64, &str, &str)] = &[
         include_str!("../migrations/0004_aggregation.sql"),
     ),
     (
+        5,
+        "cheaper writes",
+        include_str!("../migrations/0005_cheaper_writes.sql"),
+    ),
+    (
         6,
         "sentinels",
         include_str!("../migrations/0006_sentinels.sql"),

@@ -95,3 +95,48 @@ async fn a_report_after_a_repeated_one_is_the_newest_again() {
     assert_eq!(stored[0].adapter, adapter("a"));
     assert_eq!(stored[0].last_report_time, failed.last_report_time);
 }
+
+#[tokio::test]
+async fn a_repeated_report_touches_no_index() {
+    const AGAIN: i64 = 20;
+    let fleet = Fleet::new().await;
+    let cluster = fleet.create("Cluster", "steady").await;
+    // Enough conditions that the row is one PostgreSQL compresses.
+    let names: Vec<String> = (0..16).map(|index| format!("adapter-{index}")).collect();
+    for name in &names {
+        fleet.report(cluster.id, &done(name)).await.unwrap();
+    }
+    let updates = async || {
+        let mut connection = fleet.store.pool_for_tests().acquire().await.unwrap();
+        // Counts are told when a connection has nothing else to do; this one's at once.
+        sqlx::query("SELECT pg_stat_clear_snapshot()")
+            .execute(&mut *connection)
+            .await
+            .unwrap();
+        let counts: (i64, i64) = sqlx::query_as(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'resources'",
+        )
+        .fetch_one(&mut *connection)
+        .await
+        .unwrap();
+        counts
+    };
+    let settled = async |least: i64| {
+        loop {
+            let (all, hot) = updates().await;
+            if all >= least {
+                return (all, hot);
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let first = i64::try_from(names.len()).unwrap();
+    let (_, before) = settled(first).await;
+    for index in 1..=AGAIN {
+        let mut again = done("adapter-3");
+        again.last_report_time = now() + chrono::TimeDelta::seconds(index);
+        fleet.report(cluster.id, &again).await.unwrap();
+    }
+    let (_, after) = settled(first + AGAIN).await;
+    assert_eq!(after - before, AGAIN);
+}
