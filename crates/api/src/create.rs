@@ -1,5 +1,7 @@
 //! POST of a new resource: every check that needs no table first, in the order of the contract.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use axum::extract::{Extension, State};
@@ -31,7 +33,7 @@ const MAX_KEY: usize = 255;
 
 pub(crate) async fn create(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     headers: HeaderMap,

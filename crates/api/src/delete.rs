@@ -1,5 +1,7 @@
 //! DELETE, and the way out when an adapter never finishes.
 
+use std::sync::Arc;
+
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -18,7 +20,7 @@ const MAX_REASON: usize = 1024;
 /// 202 with the resource, whether it was marked, was marked before, or is gone already.
 pub(crate) async fn delete(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     if_match: IfMatch,
@@ -41,7 +43,7 @@ pub(crate) async fn delete(
 /// 204: the resource and everything below it are gone, whatever is left of them elsewhere.
 pub(crate) async fn force_delete(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,

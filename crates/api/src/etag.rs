@@ -9,25 +9,30 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyperfleet_core::generation::Generation;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-fn tag(resource: &Resource) -> String {
-    format!("\"{}\"", resource.generation)
+fn tag(generation: Generation) -> String {
+    format!("\"{generation}\"")
 }
 
 /// An answer that is one resource, with its tag.
 pub(crate) fn tagged(status: StatusCode, resource: &Resource) -> Response {
-    tagged_as(status, resource, resource)
+    tagged_as(status, resource.generation, resource)
 }
 
 /// An answer that is something made of one resource, with that resource's tag.
-pub(crate) fn tagged_as(status: StatusCode, resource: &Resource, body: impl Serialize) -> Response {
+pub(crate) fn tagged_as(
+    status: StatusCode,
+    generation: Generation,
+    body: impl Serialize,
+) -> Response {
     let mut response = (status, Json(body)).into_response();
-    if let Ok(value) = HeaderValue::try_from(tag(resource)) {
+    if let Ok(value) = HeaderValue::try_from(tag(generation)) {
         response.headers_mut().insert(header::ETAG, value);
     }
     response
@@ -41,7 +46,7 @@ impl IfMatch {
     /// Fails with 412 unless one of the tags is the resource's.
     pub(crate) fn check(&self, resource: &Resource) -> Result<(), Failure> {
         let Some(tags) = &self.0 else { return Ok(()) };
-        let now = tag(resource);
+        let now = tag(resource.generation);
         if tags.iter().any(|given| given == "*" || *given == now) {
             return Ok(());
         }

@@ -1,5 +1,7 @@
 //! What happened: to one resource, and in the whole fleet.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Extension, State};
 use hyperfleet_core::history::{AuditEntry, HistoryEntry};
@@ -28,7 +30,7 @@ pub(crate) struct Newest<T> {
 /// What happened to one resource, newest first; also when it is gone.
 pub(crate) async fn history(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     query: Pairs,
 ) -> Result<Json<Newest<HistoryEntry>>, Failure> {

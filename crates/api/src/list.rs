@@ -2,6 +2,8 @@
 
 mod token;
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
@@ -17,7 +19,7 @@ use token::{Fingerprint, Token};
 
 pub(crate) async fn list(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     pairs: Pairs,
 ) -> Result<Response, Failure> {

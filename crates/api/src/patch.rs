@@ -1,5 +1,7 @@
 //! PATCH: each field given replaces the old one whole.
 
+use std::sync::Arc;
+
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -21,7 +23,7 @@ use crate::{references, schema, wanted};
 
 pub(crate) async fn patch(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     if_match: IfMatch,

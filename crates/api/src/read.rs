@@ -1,10 +1,12 @@
 //! GET of one resource.
 
+use std::sync::Arc;
+
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::etag::{tagged, tagged_as};
+use crate::etag::tagged_as;
 use crate::failure::Failure;
 use crate::fields;
 use crate::params::Pairs;
@@ -13,19 +15,29 @@ use crate::state::ApiState;
 
 pub(crate) async fn read(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     query: Pairs,
 ) -> Result<Response, Failure> {
     let fields = fields::wanted(&query)?;
     let owner = scope.owner(&state, &ids).await?;
     let id = scope.item(&ids)?;
-    let found = state.store.resource(scope.kind_name(), owner, id).await?;
-    match found {
-        Some(resource) => Ok(match fields {
-            None => tagged(StatusCode::OK, &resource),
-            Some(fields) => tagged_as(StatusCode::OK, &resource, fields.project(&resource)),
-        }),
+    let kind = scope.kind_name();
+    let answer = match fields {
+        None => {
+            let found = state.store.written(kind, owner, id).await?;
+            found.map(|resource| tagged_as(StatusCode::OK, resource.generation, resource))
+        }
+        Some(fields) => {
+            let found = state.store.resource(kind, owner, id).await?;
+            found.map(|resource| {
+                let part = fields.project(&resource);
+                tagged_as(StatusCode::OK, resource.generation, part)
+            })
+        }
+    };
+    match answer {
+        Some(answer) => Ok(answer),
         None => Err(scope.missing(&state, owner, id).await),
     }
 }

@@ -51,7 +51,7 @@ fn mount(router: Router<ApiState>, endpoint: Endpoint) -> Router<ApiState> {
     let path = &endpoint.path;
     let mut methods = handler(endpoint.operation);
     if let Some(scope) = endpoint.scope {
-        methods = methods.layer(Extension(scope));
+        methods = methods.layer(Extension(Arc::new(scope)));
     }
     router
         .route(&format!("{path}/"), methods.clone())

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::serve::ListenerExt;
 use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::http::{self, BindError, ServeOptions};
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
@@ -101,12 +102,12 @@ impl Api {
         }
         shutdown.spawn(Recheck::new(self.state.clone()).run(shutdown.clone()));
         let router = router(self.state, self.metrics);
-        http::serve(
-            self.listener,
-            router,
-            shutdown.token(),
-            ServeOptions::default(),
-        )
-        .await;
+        // An answer of several packets must not wait for the caller to confirm the first.
+        let listener = self.listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY cannot be set");
+            }
+        });
+        http::serve(listener, router, shutdown.token(), ServeOptions::default()).await;
     }
 }

@@ -2,6 +2,8 @@
 
 mod document;
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
@@ -30,7 +32,7 @@ use document::document;
 /// PUT: 201 with the adapter's status, 204 when the report was discarded.
 pub(crate) async fn put(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,
@@ -47,7 +49,7 @@ pub(crate) async fn put(
 /// POST: 200 with the whole status document, whether or not the report changed it.
 pub(crate) async fn post(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
     JsonObject(body): JsonObject,
@@ -71,7 +73,7 @@ pub(crate) async fn post(
 /// GET: the whole status document, or a page of reports where clients expect one.
 pub(crate) async fn read(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     pairs: Pairs,
 ) -> Result<Response, Failure> {

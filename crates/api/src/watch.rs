@@ -45,7 +45,7 @@ const STALLED: Duration = Duration::from_secs(30);
 /// A list, or the changes of it when `watch=true` is asked for.
 pub(crate) async fn list_or_watch(
     State(state): State<ApiState>,
-    Extension(scope): Extension<Scope>,
+    Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     request: Request,
 ) -> Result<Response, Failure> {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub use keyset::{Key, KeysetColumn, KeysetOrder, Mark};
 pub use order::{Direction, Order, OrderError};
 
-use crate::resource::Resource;
+use crate::resource::WrittenResource;
 
 /// One page of a list, counted in pages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,10 +38,10 @@ pub struct Stretch<T> {
 }
 
 /// An item of a list: a whole resource, or the members of one that were asked for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Item {
-    Whole(Box<Resource>),
+    Whole(Box<WrittenResource>),
     Part(Map<String, Value>),
 }
 

@@ -1,5 +1,7 @@
 //! A resource: what its owner wants, and what is known about it.
 
+mod written;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,6 +13,7 @@ use crate::generation::Generation;
 use crate::identity::{AdapterName, ResourceId};
 use crate::phase::Phase;
 use crate::time::Time;
+pub use written::{Document, WrittenResource};
 
 /// The path under which every route of the API lives.
 pub const BASE_PATH: &str = "/api/hyperfleet/v1";

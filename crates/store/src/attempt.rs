@@ -6,11 +6,11 @@
 use std::ops::{Deref, DerefMut};
 
 use hyperfleet_core::identity::ResourceId;
-use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres, Transaction};
 
 use crate::database::Store;
 use crate::error::StoreError;
+use crate::kept::Lent;
 
 /// Tries without a lock.
 const UNLOCKED: u32 = 3;
@@ -18,7 +18,7 @@ const UNLOCKED: u32 = 3;
 const TRIES: u32 = 16;
 
 pub(crate) enum Attempt<'a> {
-    Unlocked(PoolConnection<Postgres>),
+    Unlocked(Lent),
     Locked(Transaction<'a, Postgres>),
 }
 
@@ -34,7 +34,7 @@ impl Attempt<'_> {
         id: ResourceId,
     ) -> Result<Attempt<'static>, StoreError> {
         if number <= UNLOCKED {
-            return Ok(Attempt::Unlocked(store.pool.acquire().await?));
+            return Ok(Attempt::Unlocked(store.connection().await?));
         }
         let mut transaction = store.pool.begin().await?;
         sqlx::query("SELECT 1 FROM resources WHERE id = $1 FOR UPDATE")
@@ -48,7 +48,8 @@ impl Attempt<'_> {
     pub(crate) async fn finish(self, stored: bool) -> Result<bool, StoreError> {
         match self {
             Attempt::Locked(transaction) if stored => transaction.commit().await?,
-            Attempt::Locked(_) | Attempt::Unlocked(_) => {}
+            Attempt::Locked(_) => {}
+            Attempt::Unlocked(connection) => connection.done(),
         }
         Ok(stored)
     }

@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{ConnectOptions, PgPool};
+use sqlx::{ConnectOptions, Connection, PgPool};
 use tokio::sync::Notify;
 
 use crate::error::{StoreError, is_unavailable};
+use crate::kept::{Kept, TRUSTED};
 use crate::migrations;
 use crate::observe::Observer;
 use crate::totals::Totals;
@@ -79,7 +80,8 @@ pub enum ConnectError {
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: PgPool,
-    server: String,
+    pub(crate) kept: Arc<Kept>,
+    server: Arc<str>,
     migration_timeout: Duration,
     /// Woken whenever a write through this store changed what a watcher can see.
     pub(crate) wake: Arc<Notify>,
@@ -111,7 +113,8 @@ impl Store {
             })?;
         Ok(Store {
             pool,
-            server,
+            kept: Arc::new(Kept::new(options)),
+            server: server.into(),
             migration_timeout: options.migration_timeout,
             wake: Arc::default(),
             observer: None,
@@ -124,7 +127,7 @@ impl Store {
         migrations::run(&self.pool, self.migration_timeout)
             .await
             .map_err(|source| ConnectError::Migrate {
-                server: self.server.clone(),
+                server: self.server.to_string(),
                 source,
             })
     }
@@ -136,6 +139,7 @@ impl Store {
 
     /// One round trip that touches no table.
     pub async fn ping(&self) -> Result<(), StoreError> {
+        self.kept.return_unused();
         sqlx::query("SELECT 1").execute(&self.pool).await?;
         Ok(())
     }
@@ -151,7 +155,8 @@ impl Store {
 
     /// How many connections there are, and how many of them have nothing to do.
     pub fn connections(&self) -> (u32, u32) {
-        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        let idle = self.pool.num_idle() + self.kept.idle();
+        let idle = u32::try_from(idle).unwrap_or(u32::MAX);
         (self.pool.size(), idle)
     }
 
@@ -168,7 +173,9 @@ impl Store {
 
     /// Waits for running statements and closes every connection.
     pub async fn close(&self) {
-        self.pool.close().await;
+        let closing = self.pool.close();
+        self.kept.return_all();
+        closing.await;
     }
 }
 
@@ -182,6 +189,17 @@ async fn pool(options: &DatabaseOptions, target: PgConnectOptions) -> Result<PgP
         .acquire_timeout(options.acquire_timeout)
         .max_lifetime(options.max_lifetime)
         .idle_timeout(options.idle_timeout)
+        // A round trip before each statement would double what a read costs: only a connection that has not been used
+        // for a while is asked whether it is still there.
+        .test_before_acquire(false)
+        .before_acquire(|connection, used| {
+            Box::pin(async move {
+                if used.idle_for > TRUSTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .after_release(move |_, _| {
             let keep = shared.get().is_none_or(|pool| pool.num_idle() < most);
             Box::pin(std::future::ready(Ok(keep)))

@@ -77,22 +77,36 @@ impl Store {
     }
 
     async fn read_page(&self, query: &PageQuery<'_>) -> Result<Page<Item>, StoreError> {
-        let mut sql = statement::page("", query);
-        let mut rows = sql
-            .build()
-            .persistent(query.filter.has_few_forms())
-            .fetch_all(&self.pool)
-            .await?;
+        let (filter, began) = (&query.filter, Instant::now());
+        let known = match filter.is_open() {
+            true => self.totals.get(&filter.into(), began),
+            false => None,
+        };
+        // The total that is kept comes along with the page unless it has just been read.
+        let counting = filter.is_open() && known.is_none();
+        let writes = self.totals.writes();
+        let mut sql = match counting {
+            true => statement::counted_page("", query),
+            false => statement::page("", query),
+        };
+        let select = sql.build().persistent(filter.has_few_forms());
+        let mut rows = self.fetch_all(select).await?;
         let offset = u64::try_from(query.page.offset()).unwrap_or(0);
         let wanted = query.page.size as usize;
         // One more than wanted was asked for: without it, the list ends here.
         let ends_here = rows.len() <= wanted && (offset == 0 || !rows.is_empty());
         rows.truncate(wanted);
         let seen = offset + rows.len() as u64;
-        let total = match rows.first() {
+        let total = match (rows.first(), known) {
             _ if ends_here => seen,
-            Some(row) if query.filter.is_open() => kept_total(row.try_get("total")?),
-            _ => self.total(&query.filter).await?,
+            (_, Some(known)) => known,
+            (Some(row), None) if counting => {
+                let total = kept_total(row.try_get("total")?);
+                self.totals
+                    .put(filter.into(), total, writes, began, Instant::now());
+                total
+            }
+            _ => self.total(filter).await?,
         };
         let items = read(&rows, query.fields)?;
         Ok(Page {
@@ -122,11 +136,8 @@ impl Store {
         query: &StretchQuery<'_>,
     ) -> Result<(Vec<Item>, Option<Mark>), StoreError> {
         let mut sql = statement::stretch("", query);
-        let mut rows = sql
-            .build()
-            .persistent(query.filter.has_few_forms())
-            .fetch_all(&self.pool)
-            .await?;
+        let select = sql.build().persistent(query.filter.has_few_forms());
+        let mut rows = self.fetch_all(select).await?;
         let wanted = query.limit as usize;
         let more = rows.len() > wanted;
         rows.truncate(wanted);
@@ -151,11 +162,13 @@ impl Store {
             return Ok(total);
         }
         let writes = self.totals.writes();
+        let mut connection = self.connection().await?;
         let total = statement::count("", filter)
             .build_query_scalar::<i64>()
             .persistent(filter.has_few_forms())
-            .fetch_one(&self.pool)
+            .fetch_one(&mut *connection)
             .await?;
+        connection.done();
         let total = kept_total(total);
         self.totals.put(key, total, writes, began, Instant::now());
         Ok(total)

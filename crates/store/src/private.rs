@@ -252,6 +252,8 @@ fn spawn(
         "shared_buffers=64MB",
         // Short statements over an index: compiling them costs more than it saves.
         "jit=off",
+        // A fleet that has just been made is planned for as if it were empty until somebody looks at it.
+        "autovacuum_naptime=10s",
     ] {
         command.arg("-c").arg(setting);
     }

@@ -2,45 +2,25 @@
 //!
 //! | call | round trips | cost |
 //! |---|---|---|
-//! | `create` | 1 | one row, its count and its line in the audit log; owner and targets by key |
 //! | `patch` | 2 | one row and its line in the audit log |
-//! | `resource`, `resources` | 1 | by key |
+//! | `resource`, `written`, `resources` | 1 | by key |
 
 use hyperfleet_core::identity::ResourceId;
-use hyperfleet_core::resource::Resource;
+use hyperfleet_core::resource::{Resource, WrittenResource};
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
+use sqlx::PgConnection;
+use sqlx::postgres::PgRow;
 use sqlx::types::Json;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::attempt::Attempt;
-use crate::audit;
 use crate::author::{Author, Stored};
 use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::row::{self, resource_columns};
 use crate::stored;
-
-/// A resource to be stored. The caller has checked it; the store checks only what needs the table.
-#[derive(Debug)]
-pub struct Create<'a> {
-    pub resource: &'a Resource,
-    pub recheck: Option<Time>,
-    /// A key under which the answer is remembered, and the fingerprint of the request.
-    pub idempotency: Option<(&'a str, &'a [u8])>,
-}
-
-/// What became of a create.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Created {
-    New,
-    /// The same request was answered before: with this.
-    Before(Box<Resource>),
-    /// The key was used for another request.
-    KeyTaken,
-}
 
 /// What a patch's judge wants stored.
 #[derive(Debug)]
@@ -70,116 +50,7 @@ impl Owner {
 }
 
 impl Store {
-    /// Stores a new resource. A child is stored only while its owner exists and is not being deleted, and a
-    /// reference only while its target does and is not.
-    pub async fn create(
-        &self,
-        new: &Create<'_>,
-        author: Author<'_>,
-    ) -> Result<Created, StoreError> {
-        self.timed(Operation::Create, "resources", async {
-        let resource = new.resource;
-        let owner = resource.owner_references.as_ref();
-        let targets: Vec<Uuid> = target_ids(resource);
-        let stored = sqlx::query(
-            "WITH owner AS (
-                 SELECT id FROM resources WHERE id = $5 AND deleted_time IS NULL FOR SHARE
-             ), targets AS (
-                 SELECT id FROM resources WHERE id = ANY($18) AND deleted_time IS NULL ORDER BY id FOR SHARE
-             ), made AS (
-                 INSERT INTO resources (id, kind, name, href, owner_id, owner_kind, owner_href, spec, labels, tenancy,
-                                        generation, status, created_time, updated_time, created_by, updated_by, refs,
-                                        recheck_time)
-                 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $19
-                 WHERE ($5::uuid IS NULL OR EXISTS (SELECT 1 FROM owner))
-                   AND (SELECT count(*) FROM targets) = cardinality($18)
-                 RETURNING id
-             ), remembered AS (
-                 INSERT INTO idempotency_keys (actor, key, fingerprint, answer, at)
-                 SELECT $15, $20, $21, $22, $13 FROM made WHERE $20 IS NOT NULL
-             )
-             INSERT INTO audit_log (at, actor, request_id, resource_id, kind, name, tenancy, generation, action, detail)
-             SELECT $13, $15, $23, $1, $2, $3, $10, $11, 'create', $24 FROM made",
-        )
-        .bind(resource.id.0)
-        .bind(&resource.kind)
-        .bind(&resource.name)
-        .bind(&resource.href)
-        .bind(owner.map(|owner| owner.id.0))
-        .bind(owner.map(|owner| owner.kind.as_str()))
-        .bind(owner.map(|owner| owner.href.as_str()))
-        .bind(Json(&resource.spec))
-        .bind(Json(&resource.labels))
-        .bind(Json(&resource.tenancy))
-        .bind(resource.generation.get())
-        .bind(Json(&resource.status))
-        .bind(resource.created_time)
-        .bind(resource.updated_time)
-        .bind(&resource.created_by)
-        .bind(&resource.updated_by)
-        .bind(Json(&resource.references))
-        .bind(&targets)
-        .bind(new.recheck)
-        .bind(new.idempotency.map(|(key, _)| key))
-        .bind(new.idempotency.map(|(_, fingerprint)| fingerprint))
-        .bind(new.idempotency.map(|_| Json(resource)))
-        .bind(author.request_id)
-        .bind(Json(audit::created(resource)))
-        .execute(&self.pool)
-        .await;
-        match stored {
-            Ok(done) if done.rows_affected() == 1 => {
-                self.changed();
-                self.settled(None, resource);
-                Ok(Created::New)
-            }
-            Ok(_) if self.missing_target(&targets).await? => Err(StoreError::TargetGone {
-                kind: resource.kind.clone(),
-            }),
-            Ok(_) => Err(StoreError::OwnerGone {
-                kind: resource.kind.clone(),
-            }),
-            // A repeated create meets its own name before its own key, so the key is asked for in both cases.
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-                if let Some((key, fingerprint)) = new.idempotency
-                    && let Some(before) = self.remembered(author.actor, key, fingerprint).await?
-                {
-                    return Ok(before);
-                }
-                Err(StoreError::NameTaken {
-                    kind: resource.kind.clone(),
-                    name: resource.name.clone(),
-                })
-            }
-            Err(error) => Err(error.into()),
-        }
-        })
-        .await
-    }
-
-    /// What a create with this key was answered with.
-    async fn remembered(
-        &self,
-        actor: &str,
-        key: &str,
-        fingerprint: &[u8],
-    ) -> Result<Option<Created>, StoreError> {
-        let found = sqlx::query(
-            "SELECT fingerprint, answer FROM idempotency_keys WHERE actor = $1 AND key = $2",
-        )
-        .bind(actor)
-        .bind(key)
-        .fetch_optional(&self.pool)
-        .await?;
-        let Some(found) = found else { return Ok(None) };
-        if found.try_get::<&[u8], _>("fingerprint")? != fingerprint {
-            return Ok(Some(Created::KeyTaken));
-        }
-        let Json(resource): Json<Resource> = found.try_get("answer")?;
-        Ok(Some(Created::Before(Box::new(resource))))
-    }
-
-    async fn missing_target(&self, targets: &[Uuid]) -> Result<bool, StoreError> {
+    pub(crate) async fn missing_target(&self, targets: &[Uuid]) -> Result<bool, StoreError> {
         if targets.is_empty() {
             return Ok(false);
         }
@@ -259,8 +130,28 @@ impl Store {
         owner: Owner,
         id: ResourceId,
     ) -> Result<Option<Resource>, StoreError> {
-        self.timed(Operation::Query, "resources", async {
-        let found = sqlx::query(concat!(
+        let found = self.found(kind, owner, id).await?;
+        found.as_ref().map(row::resource).transpose()
+    }
+
+    /// The same for a caller who only passes it on.
+    pub async fn written(
+        &self,
+        kind: Option<&str>,
+        owner: Owner,
+        id: ResourceId,
+    ) -> Result<Option<WrittenResource>, StoreError> {
+        let found = self.found(kind, owner, id).await?;
+        found.as_ref().map(row::written).transpose()
+    }
+
+    async fn found(
+        &self,
+        kind: Option<&str>,
+        owner: Owner,
+        id: ResourceId,
+    ) -> Result<Option<PgRow>, StoreError> {
+        let select = sqlx::query(concat!(
             "SELECT ",
             resource_columns!(),
             " FROM resources r
@@ -268,27 +159,39 @@ impl Store {
         ))
         .bind(id.0)
         .bind(kind)
-        .bind(owner.id())
-        .fetch_optional(&self.pool)
-        .await?;
-        found.as_ref().map(row::resource).transpose()
-        })
-        .await
+        .bind(owner.id());
+        let found = async { Ok(self.fetch_optional(select).await?) };
+        self.timed(Operation::Query, "resources", found).await
     }
 }
 
-/// Everything a resource points at, once each.
-fn target_ids(resource: &Resource) -> Vec<Uuid> {
-    let mut ids: Vec<Uuid> = resource
-        .references
-        .values()
-        .flatten()
-        .map(|reference| reference.target.id.0)
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+macro_rules! update {
+    ($first:literal, $condition:literal) => {
+        concat!(
+            "WITH ",
+            $first,
+            "patched AS (
+                 UPDATE resources SET spec = $3, labels = $4, refs = $5, generation = $6, status = $7,
+                        updated_time = $8, updated_by = $9, recheck_time = $10, revision = revision + 1,
+                        changed_xid = pg_current_xact_id()
+                 WHERE id = $1 AND revision = $2",
+            $condition,
+            " RETURNING id, kind, name, tenancy, generation
+             )
+             INSERT INTO audit_log (at, actor, request_id, resource_id, kind, name, tenancy, generation, action, detail)
+             SELECT $11, $9, $12, id, kind, name, tenancy, generation, 'patch', $13 FROM patched"
+        )
+    };
 }
+
+// Two texts: `= ANY` of a list that is not known yet would make PostgreSQL plan every patch anew.
+const UPDATE: &str = update!("", "");
+const UPDATE_WITH_TARGETS: &str = update!(
+    "targets AS (
+         SELECT id FROM resources WHERE id = ANY($14) AND deleted_time IS NULL ORDER BY id FOR SHARE
+     ), ",
+    " AND (SELECT count(*) FROM targets) = cardinality($14)"
+);
 
 /// One statement; false when the resource is not at `revision` any more, or a target is gone.
 async fn store_patched(
@@ -299,19 +202,12 @@ async fn store_patched(
 ) -> Result<bool, StoreError> {
     let resource = &patched.resource;
     let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
-    let stored = sqlx::query(
-        "WITH targets AS (
-             SELECT id FROM resources WHERE id = ANY($11) AND deleted_time IS NULL ORDER BY id FOR SHARE
-         ), patched AS (
-             UPDATE resources SET spec = $3, labels = $4, refs = $5, generation = $6, status = $7,
-                    updated_time = $8, updated_by = $9, recheck_time = $10, revision = revision + 1,
-                    changed_xid = pg_current_xact_id()
-             WHERE id = $1 AND revision = $2 AND (SELECT count(*) FROM targets) = cardinality($11)
-             RETURNING id, kind, name, tenancy, generation
-         )
-         INSERT INTO audit_log (at, actor, request_id, resource_id, kind, name, tenancy, generation, action, detail)
-         SELECT $12, $9, $13, id, kind, name, tenancy, generation, 'patch', $14 FROM patched",
-    )
+    // One text for each shape: PostgreSQL plans `= ANY` of an unknown list anew for every patch.
+    let update = sqlx::query(if targets.is_empty() {
+        UPDATE
+    } else {
+        UPDATE_WITH_TARGETS
+    })
     .bind(resource.id.0)
     .bind(revision)
     .bind(Json(&resource.spec))
@@ -322,11 +218,14 @@ async fn store_patched(
     .bind(resource.updated_time)
     .bind(&resource.updated_by)
     .bind(patched.recheck)
-    .bind(&targets)
     .bind(author.at)
     .bind(author.request_id)
-    .bind(Json(&patched.detail))
-    .execute(connection)
-    .await?;
+    .bind(Json(&patched.detail));
+    let update = if targets.is_empty() {
+        update
+    } else {
+        update.bind(&targets)
+    };
+    let stored = update.execute(connection).await?;
     Ok(stored.rows_affected() == 1)
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::identity::{AdapterName, ResourceId};
-use hyperfleet_core::resource::{ObjectReference, References, Resource, ResourceStatus};
+use hyperfleet_core::resource::{
+    Document, ObjectReference, References, Resource, ResourceStatus, WrittenResource,
+};
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
 use sqlx::Row;
@@ -54,6 +56,34 @@ pub(crate) fn resource(row: &PgRow) -> Result<Resource, StoreError> {
     })
 }
 
+/// The same without a look into its documents.
+pub(crate) fn written(row: &PgRow) -> Result<WrittenResource, StoreError> {
+    let id: Uuid = row.try_get("id")?;
+    let document = |column: &str| -> Result<Document, sqlx::Error> {
+        let Json(document): Json<Document> = row.try_get(column)?;
+        Ok(document)
+    };
+    Ok(WrittenResource {
+        id: ResourceId(id),
+        kind: row.try_get("kind")?,
+        name: row.try_get("name")?,
+        href: row.try_get("href")?,
+        spec: document("spec")?,
+        labels: document("labels")?,
+        tenancy: document("tenancy")?,
+        generation: generation(id, row.try_get("generation")?)?,
+        status: document("status")?,
+        owner_references: owner(row)?,
+        references: document("refs")?,
+        created_time: row.try_get::<Time, _>("created_time")?,
+        updated_time: row.try_get::<Time, _>("updated_time")?,
+        created_by: row.try_get("created_by")?,
+        updated_by: row.try_get("updated_by")?,
+        deleted_time: row.try_get("deleted_time")?,
+        deleted_by: row.try_get("deleted_by")?,
+    })
+}
+
 pub(crate) fn owner(row: &PgRow) -> Result<Option<ObjectReference>, StoreError> {
     let owner: Option<Uuid> = row.try_get("owner_id")?;
     Ok(match owner {
@@ -70,11 +100,7 @@ pub(crate) fn adapter_status(
     resource: ResourceId,
     row: &PgRow,
 ) -> Result<AdapterStatus, StoreError> {
-    let adapter: String = row.try_get("adapter")?;
-    let adapter = AdapterName::try_from(adapter).map_err(|error| StoreError::Unreadable {
-        id: resource.to_string(),
-        what: error.to_string(),
-    })?;
+    let adapter = adapter(resource, row.try_get("adapter")?)?;
     let Json(conditions) = row.try_get("conditions")?;
     let Json(data) = row.try_get("data")?;
     let metadata: Option<Json<Map<String, Value>>> = row.try_get("metadata")?;
@@ -86,6 +112,13 @@ pub(crate) fn adapter_status(
         metadata: metadata.map(|Json(metadata)| metadata),
         created_time: row.try_get("report_created_time")?,
         last_report_time: row.try_get("last_report_time")?,
+    })
+}
+
+pub(crate) fn adapter(resource: ResourceId, name: String) -> Result<AdapterName, StoreError> {
+    AdapterName::try_from(name).map_err(|error| StoreError::Unreadable {
+        id: resource.to_string(),
+        what: error.to_string(),
     })
 }
 

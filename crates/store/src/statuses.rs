@@ -117,21 +117,21 @@ impl Store {
     /// Every report on a resource, in the order of the adapters' names.
     pub async fn statuses(&self, id: ResourceId) -> Result<Vec<AdapterStatus>, StoreError> {
         self.timed(Operation::Query, "adapter_statuses", async {
-            sqlx::query(concat!(
+            let select = sqlx::query(concat!(
                 "SELECT r.report_times, ",
                 report_columns!(),
                 " FROM adapter_statuses s JOIN resources r ON r.id = s.resource_id
-              WHERE s.resource_id = $1 ORDER BY s.adapter"
+                  WHERE s.resource_id = $1 ORDER BY s.adapter"
             ))
-            .bind(id.0)
-            .fetch_all(&self.pool)
-            .await?
-            .iter()
-            .map(|found| {
-                let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
-                stored::report(id, found, &times)
-            })
-            .collect()
+            .bind(id.0);
+            let found = self.fetch_all(select).await?;
+            found
+                .iter()
+                .map(|found| {
+                    let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
+                    stored::report(id, found, &times)
+                })
+                .collect()
         })
         .await
     }

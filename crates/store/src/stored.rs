@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::condition::AdapterCondition;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::time::Time;
+use serde_json::{Map, Value};
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{PgExecutor, Row};
@@ -15,29 +17,43 @@ use crate::error::StoreError;
 use crate::resources::Owner;
 use crate::row::{self, resource_columns};
 
-/// One round trip: the resource joined with its reports, a row for each. Also tells the revision it is at.
+/// A row for each resource: itself, and its reports as a column of arrays each. Joined row by row, every report would
+/// carry the whole resource.
+macro_rules! select_stored {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            resource_columns!(),
+            ", r.report_times, s.*, EXISTS (SELECT 1 FROM resources c WHERE c.owner_id = r.id) AS has_children
+             FROM resources r CROSS JOIN LATERAL (
+                 SELECT array_agg(o.adapter) AS adapters, array_agg(o.observed_generation) AS observed_generations,
+                        array_agg(o.conditions) AS conditions, array_agg(o.data) AS data,
+                        array_agg(o.metadata) AS metadata, array_agg(o.created_time) AS created_times,
+                        array_agg(o.last_report_time) AS last_report_times
+                 FROM (SELECT * FROM adapter_statuses a WHERE a.resource_id = r.id ORDER BY a.adapter) o
+             ) s
+             WHERE ",
+            $condition
+        )
+    };
+}
+
+/// One round trip. Also tells the revision the resource is at.
 pub(crate) async fn read(
     connection: impl PgExecutor<'_>,
     kind: Option<&str>,
     owner: Owner,
     id: ResourceId,
 ) -> Result<Option<(i64, Stored)>, StoreError> {
-    let rows = sqlx::query(concat!(
-        "SELECT ",
-        resource_columns!(),
-        ", r.report_times, ",
-        report_columns!(),
-        ", EXISTS (SELECT 1 FROM resources c WHERE c.owner_id = r.id) AS has_children
-         FROM resources r LEFT JOIN adapter_statuses s ON s.resource_id = r.id
-         WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)
-         ORDER BY s.adapter"
+    let found = sqlx::query(select_stored!(
+        "r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)"
     ))
     .bind(id.0)
     .bind(kind)
     .bind(owner.id())
-    .fetch_all(connection)
+    .fetch_optional(connection)
     .await?;
-    Ok(group(&rows)?.pop())
+    found.as_ref().map(stored).transpose()
 }
 
 /// Several resources at once, in the order of their ids.
@@ -45,50 +61,55 @@ pub(crate) async fn read_all(
     connection: impl PgExecutor<'_>,
     ids: &[Uuid],
 ) -> Result<Vec<(i64, Stored)>, StoreError> {
-    let rows = sqlx::query(concat!(
-        "SELECT ",
-        resource_columns!(),
-        ", r.report_times, ",
-        report_columns!(),
-        ", EXISTS (SELECT 1 FROM resources c WHERE c.owner_id = r.id) AS has_children
-         FROM resources r LEFT JOIN adapter_statuses s ON s.resource_id = r.id
-         WHERE r.id = ANY($1) ORDER BY r.id, s.adapter"
-    ))
-    .bind(ids)
-    .fetch_all(connection)
-    .await?;
-    group(&rows)
+    let found = sqlx::query(select_stored!("r.id = ANY($1) ORDER BY r.id"))
+        .bind(ids)
+        .fetch_all(connection)
+        .await?;
+    found.iter().map(stored).collect()
 }
 
-/// Rows of one resource follow each other.
-fn group(rows: &[PgRow]) -> Result<Vec<(i64, Stored)>, StoreError> {
-    let mut groups = Vec::new();
-    let mut rest = rows;
-    while let Some(first) = rest.first() {
-        let resource = row::resource(first)?;
-        let Json(times): Json<ReportTimes> = first.try_get("report_times")?;
-        let mut reports = Vec::new();
-        let mut length = 0;
-        for found in rest {
-            if found.try_get::<Uuid, _>("id")? != resource.id.0 {
-                break;
-            }
-            length += 1;
-            if found.try_get::<Option<&str>, _>("adapter")?.is_some() {
-                reports.push(report(resource.id, found, &times)?);
-            }
-        }
-        groups.push((
-            first.try_get("revision")?,
-            Stored {
-                resource,
-                reports,
-                has_children: first.try_get("has_children")?,
+fn stored(found: &PgRow) -> Result<(i64, Stored), StoreError> {
+    let resource = row::resource(found)?;
+    let reports = reports(resource.id, found)?;
+    let stored = Stored {
+        resource,
+        reports,
+        has_children: found.try_get("has_children")?,
+    };
+    Ok((found.try_get("revision")?, stored))
+}
+
+/// The arrays of [`select_stored`] as reports; they are NULL when there are none.
+fn reports(id: ResourceId, found: &PgRow) -> Result<Vec<AdapterStatus>, StoreError> {
+    let Some(adapters) = found.try_get::<Option<Vec<String>>, _>("adapters")? else {
+        return Ok(Vec::new());
+    };
+    let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
+    let generations: Vec<i32> = found.try_get("observed_generations")?;
+    let conditions: Vec<Json<Vec<AdapterCondition>>> = found.try_get("conditions")?;
+    let data: Vec<Json<Map<String, Value>>> = found.try_get("data")?;
+    let metadata: Vec<Option<Json<Map<String, Value>>>> = found.try_get("metadata")?;
+    let created: Vec<Time> = found.try_get("created_times")?;
+    let reported: Vec<Time> = found.try_get("last_report_times")?;
+    let rest = generations.into_iter().zip(conditions).zip(data);
+    let rest = rest.zip(metadata).zip(created).zip(reported);
+    adapters
+        .into_iter()
+        .zip(rest)
+        .map(
+            |(adapter, (((((generation, conditions), data), metadata), created), reported))| {
+                Ok(AdapterStatus {
+                    last_report_time: times.get(&adapter).copied().unwrap_or(reported),
+                    adapter: row::adapter(id, adapter)?,
+                    observed_generation: row::generation(id.0, generation)?,
+                    conditions: conditions.0,
+                    data: data.0,
+                    metadata: metadata.map(|Json(metadata)| metadata),
+                    created_time: created,
+                })
             },
-        ));
-        rest = &rest[length..];
-    }
-    Ok(groups)
+        )
+        .collect()
 }
 
 /// When each adapter last repeated its report.

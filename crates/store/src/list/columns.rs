@@ -70,7 +70,7 @@ pub(super) fn push(sql: &mut Sql, fields: Option<&Fields>, also: Option<&str>) {
 
 pub(super) fn item(found: &PgRow, fields: Option<&Fields>) -> Result<Item, StoreError> {
     match fields {
-        None => Ok(Item::Whole(Box::new(row::resource(found)?))),
+        None => Ok(Item::Whole(Box::new(row::written(found)?))),
         Some(fields) => Ok(Item::Part(fields.trim(members(found, fields)?))),
     }
 }

@@ -10,19 +10,30 @@ pub(super) fn page(prefix: &'static str, query: &PageQuery<'_>) -> Sql {
     let mut sql = Sql::new(prefix);
     sql.push("SELECT ");
     columns::push(&mut sql, query.fields, None);
-    if query.filter.is_open() {
-        sql.push(", (");
-        push_kept_total(&mut sql, query.filter.kind);
-        sql.push(") AS total");
-    }
+    push_page(&mut sql, query);
+    sql
+}
+
+/// The same with the total that is kept by kind in every row.
+pub(super) fn counted_page(prefix: &'static str, query: &PageQuery<'_>) -> Sql {
+    let mut sql = Sql::new(prefix);
+    sql.push("SELECT ");
+    columns::push(&mut sql, query.fields, None);
+    sql.push(", (");
+    push_kept_total(&mut sql, query.filter.kind);
+    sql.push(") AS total");
+    push_page(&mut sql, query);
+    sql
+}
+
+fn push_page(sql: &mut Sql, query: &PageQuery<'_>) {
     sql.push(" FROM resources r");
-    push_filter(&mut sql, &query.filter);
-    push_order(&mut sql, query.order.terms());
+    push_filter(sql, &query.filter);
+    push_order(sql, query.order.terms());
     sql.push(" LIMIT ")
         .push_bind(i64::from(query.page.size) + 1)
         .push(" OFFSET ")
         .push_bind(query.page.offset());
-    sql
 }
 
 pub(super) fn stretch(prefix: &'static str, query: &StretchQuery<'_>) -> Sql {

@@ -111,6 +111,10 @@ async fn every_list_goes_by_an_index() {
             statement::page("EXPLAIN ", &page(clusters, 1, &newest, None)),
         ),
         (
+            "kind, counted",
+            statement::counted_page("EXPLAIN ", &page(clusters, 1, &newest, None)),
+        ),
+        (
             "kind, far",
             statement::page("EXPLAIN ", &page(clusters, 50, &newest, None)),
         ),

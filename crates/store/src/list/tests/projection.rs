@@ -88,6 +88,25 @@ fn a_list_of_some_members_reads_the_same_as_the_whole() {
     });
 }
 
+#[test]
+fn a_whole_resource_is_written_as_it_would_be_read() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let database = runtime.block_on(TestDatabase::new());
+    let store = &database.store;
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(resource in resource())| {
+        let found = runtime.block_on(async {
+            sqlx::query("DELETE FROM resources").execute(&store.pool).await.unwrap();
+            store.put_for_tests(&resource).await;
+            store.written(None, Owner::Any, resource.id).await.unwrap()
+        });
+        prop_assert_eq!(json!(found), json!(stored(resource)));
+    });
+}
+
 /// PostgreSQL keeps no negative zero.
 fn stored(mut resource: Resource) -> Resource {
     fn positive(value: &mut Value) {
