@@ -20,6 +20,49 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Seed an API with clusters, then read, list, report on, change and create some
     Api(ApiArgs),
+    /// Give a Sentinel a fleet: its start, its memory, its idling, how long changes take, how fast many due events go
+    Sentinel(SentinelArgs),
+}
+
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct SentinelArgs {
+    /// Where `hyperfleet` is; API, Sentinel, PostgreSQL and RabbitMQ are started and stopped again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) start: PathBuf,
+    /// How many clusters there are
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) clusters: u32,
+    /// How the Sentinel learns of changes
+    #[arg(long, value_enum, default_value_t = Mode::Feed)]
+    pub(crate) mode: Mode,
+    /// How many clusters are due at one moment
+    #[arg(long, default_value_t = 50_000)]
+    pub(crate) due: u32,
+    /// How many clusters are changed in a second
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) changes_per_second: u32,
+    /// How long idling and changing are measured, each
+    #[arg(long, default_value = "30s")]
+    pub(crate) duration: GoDuration,
+    /// Events that may wait for their confirmation at the same time
+    #[arg(long, default_value_t = 256)]
+    pub(crate) max_in_flight: u32,
+    /// A RabbitMQ to use instead of a private one
+    #[arg(long, value_name = "URL")]
+    #[serde(skip)]
+    pub(crate) broker_url: Option<String>,
+    /// How to print the figures
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    /// From the API's change feed
+    Feed,
+    /// From the list, read every 5 s
+    Poll,
 }
 
 #[derive(Debug, Args, Serialize)]

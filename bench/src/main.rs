@@ -23,6 +23,7 @@ mod progress;
 mod report;
 mod run;
 mod scenario;
+mod sentinel;
 mod usage;
 
 use std::process::ExitCode;
@@ -32,13 +33,18 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let Command::Api(args) = Cli::parse().command;
+    let command = Cli::parse().command;
     // One thread: what the generator takes is missing in the servers on the same machine.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(run::api(args)),
+        Ok(runtime) => runtime.block_on(async {
+            match command {
+                Command::Api(args) => run::api(args).await,
+                Command::Sentinel(args) => sentinel::run(args).await,
+            }
+        }),
         Err(error) => Err(error.into()),
     };
     match outcome {

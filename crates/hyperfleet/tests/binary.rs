@@ -16,3 +16,5 @@ mod restart;
 mod running;
 #[path = "binary/up.rs"]
 mod up;
+#[path = "binary/why.rs"]
+mod why;

@@ -6,6 +6,8 @@ use serde_json::json;
 use super::*;
 use crate::options::{DecisionRules, Param};
 
+mod backoffs;
+
 const NOW: &str = "2026-01-01T12:00:00Z";
 
 fn now() -> Time {

@@ -148,3 +148,13 @@ proptest! {
         prop_assert_eq!(table.len(), model.len());
     }
 }
+
+#[test]
+fn ids_have_their_own_share_of_the_jitter_and_use_all_of_it() {
+    let spread = |number: u32| Id::new(&format!("c{number}")).spread();
+    let spreads: Vec<f64> = (0..1000).map(spread).collect();
+    assert!(spreads.iter().all(|spread| (0.0..=1.0).contains(spread)));
+    let mean = spreads.iter().sum::<f64>() / 1000.0;
+    assert!((0.45..0.55).contains(&mean), "{mean}");
+    assert_eq!(spread(7), spread(7));
+}
