@@ -20,7 +20,7 @@ fn why_tells_what_a_sentinel_would_decide_about_a_cluster() {
         String::from_utf8(output.stdout).unwrap()
     };
     let text = ask(&[]);
-    let rule = "Rule       ready: backoff_ready (30m0s) after the oldest report, and the jitter";
+    let rule = "Rule       ready: backoff_ready (30m) after the oldest report, and the jitter";
     assert!(text.contains(rule), "{text}");
     let answers: Value = serde_json::from_str(&ask(&["-o", "json"])).unwrap();
     assert_eq!(answers[0]["due"], false);
