@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::shard::Shards;
+use crate::shard::{Member, Shards, assign};
 use crate::time::Time;
 
 /// What a Sentinel says about itself, again and again.
@@ -51,6 +51,34 @@ impl Announcement {
             && other.shares
             && (&self.name, &self.resource_type, &self.selector)
                 == (&other.name, &other.resource_type, &other.selector)
+    }
+
+    /// What it is told, given who else is there.
+    pub fn standing(&self, others: Vec<Presence>) -> Standing {
+        let replicas: Vec<Member> = others
+            .iter()
+            .filter(|other| self.shares_with(other))
+            .map(|other| Member {
+                held: other.held,
+                leaving: other.leaving,
+            })
+            .collect();
+        let (held, share, more) = if self.shares {
+            let given = assign(self.keep, self.leaving, &replicas);
+            (given.held, given.share, given.more)
+        } else {
+            (Shards::NONE, 0, false)
+        };
+        Standing {
+            held,
+            share,
+            more,
+            replicas: u32::try_from(replicas.len() + 1).unwrap_or(u32::MAX),
+            overlaps: others
+                .into_iter()
+                .filter(|other| self.overlaps(other))
+                .collect(),
+        }
     }
 
     /// Whether both may send events about the same resource.

@@ -166,7 +166,7 @@ async fn components(
         names.push(deployment.adapter.name.clone());
         adapter::start(host, deployment, task, broker.clone()).await?;
     }
-    sentinel::start(host, &watched(&kinds, &base_url), broker.publisher())?;
+    sentinel::start(host, &watched(&kinds, &base_url), broker.publisher(), None)?;
 
     let banner = Banner {
         base_url: &base_url,

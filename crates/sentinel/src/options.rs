@@ -121,6 +121,12 @@ pub struct IdentityOptions {
     pub replicas: Replicas,
     /// How long a replica that is not heard of keeps its share. Renewed every third of it; whole seconds.
     pub lease_duration: GoDuration,
+    /// With `replicas: kubernetes`: the namespace of the Lease; that of the pod if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_namespace: Option<String>,
+    /// With `replicas: kubernetes`: a kubeconfig file; the service account of the pod if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kube_config_path: Option<String>,
 }
 
 /// Who else may do the same work.
@@ -132,6 +138,8 @@ pub enum Replicas {
     Single,
     /// Processes that find each other through the API.
     Api,
+    /// Processes that find each other through a Lease object of the Kubernetes they run in.
+    Kubernetes,
 }
 
 impl Default for IdentityOptions {
@@ -140,6 +148,8 @@ impl Default for IdentityOptions {
             name: "hyperfleet-sentinel".to_owned(),
             replicas: Replicas::Single,
             lease_duration: GoDuration::from_secs(15),
+            lease_namespace: None,
+            kube_config_path: None,
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::handle::{Handle, KindHandle, KindStatus, Question};
 use crate::lease::Keeper;
 use crate::message::Message;
 use crate::metrics::SentinelMetrics;
-use crate::options::{KindPlan, Options, OptionsError};
+use crate::options::{KindPlan, Options, OptionsError, Replicas};
 use crate::poll::Poller;
 use crate::publish::InFlight;
 use crate::rate::Rate;
@@ -35,6 +35,8 @@ const NEWS: usize = 2048;
 pub struct Sentinel {
     kinds: Vec<Kind>,
     handle: Handle,
+    /// The options want replicas to meet where only the caller can lead them.
+    homeless: bool,
 }
 
 struct Kind {
@@ -70,6 +72,8 @@ pub enum SentinelError {
     Metrics(#[from] MetricsError),
     #[error("a part of the sentinel ended by itself: {0}")]
     Ended(String),
+    #[error("sentinel.replicas is kubernetes, and this process is connected to none")]
+    NoRegistrar,
 }
 
 impl Sentinel {
@@ -109,6 +113,7 @@ impl Sentinel {
         }
         Ok(Sentinel {
             kinds,
+            homeless: options.sentinel.replicas == Replicas::Kubernetes,
             handle: Handle {
                 kinds: handles,
                 publisher,
@@ -120,6 +125,7 @@ impl Sentinel {
     /// Lets Sentinels find each other elsewhere than through the API.
     #[must_use]
     pub fn with_registrar(mut self, registrar: &Arc<dyn Registrar>) -> Sentinel {
+        self.homeless = false;
         for kind in &mut self.kinds {
             kind.keeper.meet_at(Arc::clone(registrar));
         }
@@ -134,6 +140,9 @@ impl Sentinel {
     /// Runs until cancelled; returns when replicas had time to take over and the events under way are settled. The
     /// publisher stays open.
     pub async fn run(self, cancel: CancellationToken) -> Result<(), SentinelError> {
+        if self.homeless {
+            return Err(SentinelError::NoRegistrar);
+        }
         // Its own: a part that ends must take the others along, and nobody else.
         let leave = cancel.child_token();
         let stop = CancellationToken::new();

@@ -3,7 +3,7 @@
 //! An announcement is one short transaction under a lock of its kind; what it costs follows the number of replicas.
 
 use hyperfleet_core::presence::{Announcement, Presence, Standing};
-use hyperfleet_core::shard::{Member, Shards, assign};
+use hyperfleet_core::shard::Shards;
 use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ impl Store {
         let announced = async {
             let mut tx = self.pool.begin().await?;
             let others = others(&mut tx, id, &said.resource_type).await?;
-            let standing = standing(said, others);
+            let standing = said.standing(others);
             write(&mut tx, id, said, standing.held).await?;
             tx.commit().await?;
             Ok(standing)
@@ -59,33 +59,6 @@ impl Store {
             rows.iter().map(presence).collect()
         };
         self.timed(Operation::Query, "sentinels", query).await
-    }
-}
-
-fn standing(said: &Announcement, others: Vec<Presence>) -> Standing {
-    let replicas: Vec<Member> = others
-        .iter()
-        .filter(|other| said.shares_with(other))
-        .map(|other| Member {
-            held: other.held,
-            leaving: other.leaving,
-        })
-        .collect();
-    let (held, share, more) = if said.shares {
-        let given = assign(said.keep, said.leaving, &replicas);
-        (given.held, given.share, given.more)
-    } else {
-        (Shards::NONE, 0, false)
-    };
-    Standing {
-        held,
-        share,
-        more,
-        replicas: u32::try_from(replicas.len() + 1).unwrap_or(u32::MAX),
-        overlaps: others
-            .into_iter()
-            .filter(|other| said.overlaps(other))
-            .collect(),
     }
 }
 

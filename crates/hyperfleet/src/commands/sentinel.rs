@@ -1,17 +1,21 @@
 //! `hyperfleet sentinel serve`.
 
+mod lease;
 pub(crate) mod why;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
+use hyperfleet_broker::Publisher;
 use hyperfleet_runtime::config::Format;
 use hyperfleet_runtime::trace::TracingConfig;
-use hyperfleet_sentinel::{Clock, Flags, Options, Sentinel};
+use hyperfleet_sentinel::{Clock, Flags, Options, Registrar, Replicas, Sentinel};
 
 use crate::broker;
 use crate::cli::SentinelArgs;
 use crate::process::Host;
+use lease::LeaseRegistrar;
 
 /// The effective configuration, for people.
 pub(crate) fn print(config: Option<PathBuf>, format: Format) -> Result<String> {
@@ -54,26 +58,43 @@ pub(crate) async fn serve(args: SentinelArgs) -> Result<()> {
     .await?;
     host.warn(&loaded.warnings);
     let broker = broker::connect(&broker::config()?, &host.metrics).await?;
-    start(&mut host, &options, broker.publisher())?;
-    let outcome = host.run().await;
+    let outcome = match registrar(&options).await {
+        Ok(registrar) => match start(&mut host, &options, broker.publisher(), registrar) {
+            Ok(()) => host.run().await,
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
     broker.close().await;
     outcome
+}
+
+/// Where replicas meet, if it is not at the API.
+async fn registrar(options: &Options) -> Result<Option<Arc<dyn Registrar>>> {
+    if options.sentinel.replicas != Replicas::Kubernetes {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(LeaseRegistrar::connect(options).await?)))
 }
 
 /// Adds a Sentinel to a process: its loop, and its two readiness checks.
 pub(crate) fn start(
     host: &mut Host,
     options: &Options,
-    publisher: std::sync::Arc<dyn hyperfleet_broker::Publisher>,
+    publisher: Arc<dyn Publisher>,
+    registrar: Option<Arc<dyn Registrar>>,
 ) -> Result<()> {
     let metrics = host.metrics.component("sentinel", "sentinel")?;
-    let sentinel = Sentinel::new(
+    let mut sentinel = Sentinel::new(
         options,
         options.client()?,
         publisher,
         &metrics,
         Clock::system(),
     )?;
+    if let Some(registrar) = registrar {
+        sentinel = sentinel.with_registrar(&registrar);
+    }
     let handle = sentinel.handle();
     host.process.component("sentinel", |stop| async move {
         sentinel.run(stop.token()).await
