@@ -18,8 +18,10 @@ use crate::task::Task;
 mod call;
 mod conditions;
 mod deployment;
-
+mod discovery;
 mod files;
+mod lifecycle;
+mod manifest;
 mod names;
 mod older;
 mod params;

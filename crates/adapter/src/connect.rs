@@ -10,7 +10,9 @@ use hyperfleet_client::{
     Answer, Auth, Backoff, BuildError, Call, CallError, Client, ClientConfig, Retry, TokenFrom,
 };
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
-use hyperfleet_transport::{ConnectError, KubernetesConfig, KubernetesTransport, Transport};
+use hyperfleet_transport::{
+    ConnectError, KubernetesConfig, KubernetesTransport, OwnershipError, Transport,
+};
 
 use crate::calls::{Api, HttpApi};
 use crate::config::{ApiClient, Deployment, KubernetesClient, RetryBackoff};
@@ -30,6 +32,9 @@ pub enum EngineError {
     /// Kubernetes does not answer.
     #[error(transparent)]
     Kubernetes(#[from] Box<ConnectError>),
+    /// The keys of ownership cannot be read.
+    #[error(transparent)]
+    Ownership(#[from] OwnershipError),
     /// The metrics are registered already.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
@@ -83,6 +88,7 @@ impl Engine {
             }),
             transport,
             metrics,
+            keys: deployment.ownership.load()?.map(Arc::new),
         })
     }
 }

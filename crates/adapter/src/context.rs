@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use hyperfleet_expr::cel::Bindings;
 use hyperfleet_expr::template::Data;
 use serde_json::{Map, Value as Json, json};
@@ -24,6 +24,8 @@ pub struct Context {
     pub deleting: bool,
     /// The trace the event belongs to, passed on with every call.
     pub traceparent: Option<String>,
+    /// `now` in templates.
+    now_text: Json,
     /// `adapter` in expressions.
     adapter: Json,
     config: Arc<Json>,
@@ -35,7 +37,7 @@ pub struct Context {
 }
 
 /// The members of `adapter` in expressions.
-pub(crate) const ADAPTER_MEMBERS: [&str; 9] = [
+pub(crate) const ADAPTER_MEMBERS: [&str; 10] = [
     "name",
     "version",
     "executionStatus",
@@ -45,6 +47,7 @@ pub(crate) const ADAPTER_MEMBERS: [&str; 9] = [
     "errorMessage",
     "executionError",
     "resourceErrors",
+    "finalized",
 ];
 
 /// Where something went wrong.
@@ -79,6 +82,7 @@ impl Context {
             "errorMessage": "",
             "executionError": null,
             "resourceErrors": {},
+            "finalized": false,
         });
         Self {
             now,
@@ -86,6 +90,7 @@ impl Context {
             deleting: is_deleting(&subject.data),
             subject,
             traceparent: None,
+            now_text: json!(now.to_rfc3339_opts(SecondsFormat::Secs, true)),
             adapter,
             config,
             env: json!(env),
@@ -103,6 +108,12 @@ impl Context {
             "env" => Some(&self.env),
             "event" => Some(&self.subject.data),
             "resources" => Some(&self.resources),
+            // A parameter of the same name is what its author meant.
+            "is_deleting" => Some(self.values.get(name).unwrap_or(match self.deleting {
+                true => &Json::Bool(true),
+                false => &Json::Bool(false),
+            })),
+            "now" => Some(self.values.get(name).unwrap_or(&self.now_text)),
             _ => self.values.get(name),
         }
     }
@@ -148,6 +159,14 @@ impl Context {
             .map(|(name, why)| format!("`{name}` has no value: {why}"))
     }
 
+    /// A complaint, with the cause if it is about a name that has no value.
+    pub fn with_cause(&self, complaint: String) -> String {
+        match self.why_absent(&complaint) {
+            Some(why) => format!("{complaint}; {why}"),
+            None => complaint,
+        }
+    }
+
     /// Learns from an answer about the resource itself: its generation, and whether it is being
     /// deleted.
     pub fn learn(&mut self, answer: &Json) {
@@ -160,13 +179,18 @@ impl Context {
         self.deleting |= is_deleting(answer);
     }
 
-    /// Sets or removes `resources.<name>`.
+    /// Sets or removes `resources.<name>`. Its labels and annotations are always there to be asked, if empty.
     pub fn set_resource(&mut self, name: &str, object: Option<Json>) {
         let Some(resources) = self.resources.as_object_mut() else {
             return;
         };
         match object {
-            Some(object) => {
+            Some(mut object) => {
+                if let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) {
+                    for key in ["labels", "annotations"] {
+                        metadata.entry(key).or_insert_with(|| json!({}));
+                    }
+                }
                 resources.insert(name.to_owned(), object);
             }
             None => {
@@ -186,6 +210,11 @@ impl Context {
             self.adapter["resourcesSkipped"] = json!(true);
             self.adapter["skipReason"] = json!(reason);
         }
+    }
+
+    /// The resource is being deleted, and nothing of ours is left.
+    pub fn finalize(&mut self) {
+        self.adapter["finalized"] = json!(true);
     }
 
     /// Something went wrong; the first fault is the one that is told.
@@ -208,7 +237,16 @@ impl Context {
     }
 }
 
-const BUILT_IN: [&str; 5] = ["adapter", "config", "env", "event", "resources"];
+/// Names that are always there.
+pub(crate) const BUILT_IN: [&str; 7] = [
+    "adapter",
+    "config",
+    "env",
+    "event",
+    "is_deleting",
+    "now",
+    "resources",
+];
 
 fn is_deleting(resource: &Json) -> bool {
     matches!(resource.get("deleted_time"), Some(Json::String(time)) if !time.is_empty())

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use crate::context::Context;
 use crate::drift;
 use crate::owned;
-use crate::plan::{self, Drift, Found};
-use crate::stamp::{Stamp, generation_of};
+use crate::plan::{self, Drift, Found, RenderError};
+use crate::stamp::{ADAPTER, ALIAS, Stamp, generation_of};
 use crate::task::{DiscoverBy, Discovery, Resource};
 
 /// Why it is not known what the target has.
@@ -22,15 +22,15 @@ pub(crate) enum DiscoverError {
     Transport(#[from] TransportError),
 }
 
-/// All versions of a resource, the current one first, and whether it has drifted.
+/// All versions of a resource, the current one first.
 pub(crate) async fn discover(
     resource: &Resource,
     context: &Context,
     stamp: &Stamp<'_>,
     transport: &dyn Transport,
 ) -> Result<Found, DiscoverError> {
-    let manifest = plan::render(resource, context, stamp);
-    let found = find(resource, context, &manifest, transport).await;
+    let manifest = plan::render_unowned(resource, context, stamp);
+    let found = find(resource, context, &manifest, stamp.adapter, transport).await;
     let mut versions = match found {
         Ok(versions) => versions,
         // Nothing of a kind that does not exist can exist.
@@ -42,28 +42,42 @@ pub(crate) async fn discover(
         Err(error) => return Err(error),
     };
     order(&mut versions, context.generation);
-    let mut found = Found {
+    Ok(Found {
         versions,
         drift: Drift::None,
-    };
-    if let (Some(live), Ok(manifest), false) = (found.current(), manifest, context.deleting) {
-        found.drift = drifted(&manifest, live, transport, stamp.adapter).await?;
+    })
+}
+
+/// How the current version differs from what would be applied, once everything it may refer to is known.
+pub(crate) async fn drift(
+    resource: &Resource,
+    context: &Context,
+    stamp: &Stamp<'_>,
+    found: &Found,
+    transport: &dyn Transport,
+) -> Result<Drift, TransportError> {
+    match (found.current(), plan::render(resource, context, stamp)) {
+        (Some(live), Ok(manifest)) if !context.deleting => {
+            drifted(&manifest, live, transport, stamp.adapter).await
+        }
+        _ => Ok(Drift::None),
     }
-    Ok(found)
 }
 
 async fn find(
     resource: &Resource,
     context: &Context,
-    manifest: &Result<Json, String>,
+    manifest: &Result<Json, RenderError>,
+    adapter: &str,
     transport: &dyn Transport,
 ) -> Result<Vec<Json>, DiscoverError> {
     let failed = |message: String| DiscoverError::Render {
         resource: resource.name.clone(),
         message,
     };
-    let named = |manifest: &Result<Json, String>| {
-        let manifest = manifest.as_ref().map_err(|error| failed(error.clone()))?;
+    let named = |manifest: &Result<Json, RenderError>| {
+        let manifest = manifest.as_ref();
+        let manifest = manifest.map_err(|error| failed(error.to_string()))?;
         ObjectRef::of(manifest).map_err(|error| failed(error.to_string()))
     };
     let Some(discovery) = &resource.discovery else {
@@ -89,9 +103,22 @@ async fn find(
         DiscoverBy::Labels(_) => {
             let selector = selector(discovery, &render)?;
             let list = transport.list(&resource.kind, namespace.as_deref(), &selector);
-            Ok(list.await?)
+            let mut versions = list.await?;
+            let said = manifest.as_ref().ok();
+            let said = said.and_then(|manifest| manifest["metadata"]["labels"][ADAPTER].as_str());
+            let adapter = said.unwrap_or(adapter);
+            versions.retain(|version| is_version(version, adapter, &resource.name));
+            Ok(versions)
         }
     }
+}
+
+/// Labels are often those of the owner alone: what says that it belongs to another adapter, or to another resource of
+/// this one, is no version of this resource.
+fn is_version(object: &Json, adapter: &str, alias: &str) -> bool {
+    let metadata = &object["metadata"];
+    let says = |mark: &Json, ours: &str| mark.as_str().is_none_or(|mark| mark == ours);
+    says(&metadata["labels"][ADAPTER], adapter) && says(&metadata["annotations"][ALIAS], alias)
 }
 
 fn selector(
@@ -109,7 +136,7 @@ fn selector(
     })
 }
 
-/// The version of this generation first, else the newest.
+/// The version of this generation first, else the newest; what is on its way out counts last.
 fn order(versions: &mut [Json], generation: Option<i64>) {
     let metadata = |version: &Json, key: &str| {
         version["metadata"][key]
@@ -120,10 +147,12 @@ fn order(versions: &mut [Json], generation: Option<i64>) {
     versions.sort_by_key(|version| {
         let of = generation_of(version);
         (
+            plan::is_terminating(version),
             of != generation,
             Reverse(of),
             Reverse(metadata(version, "creationTimestamp")),
-            metadata(version, "name"),
+            // Two of the same second: names that count up or tell the time put the newest last.
+            Reverse(metadata(version, "name")),
         )
     });
 }

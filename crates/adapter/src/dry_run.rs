@@ -116,6 +116,7 @@ pub async fn dry_run(
         api: api.clone(),
         transport: Arc::new(OfflineTransport::new(objects)),
         metrics: None,
+        keys: None,
     };
     let run = engine.handle(&event, now).await;
     Ok(trace(run, api.exchanges()))
@@ -143,11 +144,12 @@ fn trace(run: Run, requests: Vec<Exchange>) -> Trace {
 
 /// Without the values of Secrets.
 fn hidden(mut operation: Operation) -> Operation {
-    if let Some(manifest) = &mut operation.manifest
-        && manifest["kind"] == "Secret"
-    {
+    let object = operation.object.as_ref();
+    let is_secret = object.is_some_and(|object| object.kind.kind == "Secret");
+    let documents = operation.manifest.iter_mut().chain(&mut operation.patches);
+    for document in documents.filter(|_| is_secret) {
         for key in ["data", "stringData"] {
-            let values = manifest.get_mut(key).and_then(Json::as_object_mut);
+            let values = document.get_mut(key).and_then(Json::as_object_mut);
             for value in values.into_iter().flat_map(|values| values.values_mut()) {
                 *value = Json::from("(hidden)");
             }

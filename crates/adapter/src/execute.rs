@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use hyperfleet_transport::{Delete, Mode, Transport, TransportError};
+use hyperfleet_transport::{Delete, Failure, Mode, Transport, TransportError};
 use serde_json::Value as Json;
 use tokio::time::{Instant, sleep};
 
 use crate::plan::{Action, Operation, Target};
+use crate::stamp;
 
 /// What the target has after an operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,14 @@ pub(crate) async fn execute(
             }
             Ok(Effect::Gone)
         }
+        Action::Patch => patch(operation, transport).await,
+        Action::Detach => detach(&operation.targets, transport).await,
+        Action::Prune => {
+            for target in &operation.targets {
+                delete(target, transport).await?;
+            }
+            Ok(Effect::Unchanged)
+        }
         Action::Skip | Action::Nothing | Action::Blocked => Ok(Effect::Unchanged),
     }
 }
@@ -65,6 +74,32 @@ async fn apply(operation: &Operation, transport: &dyn Transport) -> Result<Effec
         )),
         None => Ok(Effect::Unchanged),
     }
+}
+
+async fn patch(operation: &Operation, transport: &dyn Transport) -> Result<Effect, TransportError> {
+    let mut effect = Effect::Unchanged;
+    let Some(object) = &operation.object else {
+        return Ok(effect);
+    };
+    for patch in &operation.patches {
+        effect = Effect::Object(transport.patch(object, patch).await?);
+    }
+    Ok(effect)
+}
+
+/// One that went meanwhile needs no letting go. The first is the current one.
+async fn detach(targets: &[Target], transport: &dyn Transport) -> Result<Effect, TransportError> {
+    let mut effect = None;
+    for target in targets {
+        let patch = stamp::unmark(target.uid.as_deref());
+        let after = match transport.patch(&target.object, &patch).await {
+            Ok(object) => Effect::Object(object),
+            Err(error) if matches!(error.failure, Failure::NotFound { .. }) => Effect::Gone,
+            Err(error) => return Err(error),
+        };
+        effect.get_or_insert(after);
+    }
+    Ok(effect.unwrap_or(Effect::Unchanged))
 }
 
 async fn delete(target: &Target, transport: &dyn Transport) -> Result<(), TransportError> {

@@ -27,10 +27,7 @@ pub(crate) fn judge(test: &Test, context: &Context) -> Answer {
         Test::Expression(program) => match program.evaluate_bool(&context.bindings()) {
             Ok(true) => Answer::Yes,
             Ok(false) => Answer::No(explain(program, context)),
-            Err(error) => Answer::Unknown(match context.why_absent(&error.message) {
-                Some(why) => format!("{}; {why}", error.message),
-                None => error.message,
-            }),
+            Err(error) => Answer::Unknown(context.with_cause(error.message)),
         },
         Test::Conditions(conditions) => all(conditions, context),
     }

@@ -29,6 +29,7 @@ mod log;
 mod metrics;
 mod names_in;
 mod nested;
+mod older_names;
 pub mod owned;
 mod params;
 mod payload;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use hyperfleet_broker::Event;
+use hyperfleet_core::ownership::Keyring;
 use hyperfleet_transport::Transport;
 use serde_json::Value as Json;
 use tracing::{Instrument, info_span};
@@ -43,6 +44,8 @@ pub struct Engine {
     pub transport: Arc<dyn Transport>,
     /// What is counted, if anything is.
     pub metrics: Option<AdapterMetrics>,
+    /// What ownership of objects is signed with, if it is.
+    pub keys: Option<Arc<Keyring>>,
 }
 
 /// What becomes of an event's message.

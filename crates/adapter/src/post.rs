@@ -10,12 +10,15 @@ use crate::context::{Context, Fault};
 use crate::judge::{Answer, judge};
 use crate::pipeline::{Engine, Progress};
 use crate::standard::{self, Course, Observed};
-use crate::task::{Action, Post};
-use crate::{log, payload};
+use crate::task::{Action, Post, Resource};
+use crate::{log, payload, stamp};
 
 /// Sends the configuration's own report, or the standard one. If the own one cannot be built or is
 /// refused, the framework says so itself. Returns what was accepted.
 pub(crate) async fn report(engine: &Engine, progress: &mut Progress) -> Option<Json> {
+    if is_finalized(engine, progress) {
+        progress.context.finalize();
+    }
     let Some(post) = &engine.task.post else {
         return send_standard(engine, progress).await;
     };
@@ -31,6 +34,25 @@ pub(crate) async fn report(engine: &Engine, progress: &mut Progress) -> Option<J
     let course = Course::Failed(progress.fault.as_ref().unwrap_or(&fault));
     let report = standard::report(&engine.identity.name, &progress.context, &course, &[]);
     send(engine, progress, report).await
+}
+
+/// Whether the owner is being deleted and nothing that goes with it is left.
+fn is_finalized(engine: &Engine, progress: &Progress) -> bool {
+    let settled = progress.context.deleting && progress.fault.is_none() && progress.retry.is_none();
+    let mut resources = engine.task.resources.iter();
+    settled
+        && !resources.any(|resource| goes(resource) && ours(resource, &progress.context).is_some())
+}
+
+/// Whether it is deleted or let go when its owner goes.
+fn goes(resource: &Resource) -> bool {
+    resource.lifecycle.delete.is_some() || resource.lifecycle.detach.is_some()
+}
+
+/// The object, unless it was let go: then it is there, but not ours.
+fn ours<'c>(resource: &Resource, context: &'c Context) -> Option<&'c Json> {
+    let object = context.resource(&resource.name);
+    object.filter(|object| resource.lifecycle.detach.is_none() || stamp::is_marked(object))
 }
 
 /// How long a report about a run that took too long may itself take.
@@ -162,8 +184,8 @@ async fn send_standard(engine: &Engine, progress: &mut Progress) -> Option<Json>
     let observed: Vec<Observed<'_>> = resources
         .map(|(index, resource)| Observed {
             name: &resource.name,
-            object: progress.context.resource(&resource.name),
-            deletable: resource.delete.is_some(),
+            object: ours(resource, &progress.context),
+            deletable: goes(resource),
             withheld: progress.work.withheld[index].as_deref(),
         })
         .collect();

@@ -6,6 +6,7 @@ use crate::calls::{self, Api};
 use crate::context::{Context, Fault};
 use crate::judge::{Answer, judge};
 use crate::log;
+use crate::older_names;
 use crate::params::Stop;
 use crate::task::{Capture, CaptureFrom, Precondition, Task};
 
@@ -80,6 +81,11 @@ async fn fetch(
                 context.set(&capture.name, Json::Null);
             }
         }
+    }
+    if let Some(output) = &precondition.output {
+        let mut answer = answer.clone();
+        older_names::add(&mut answer);
+        context.set(output, answer);
     }
     context.set(&precondition.name, answer);
     Ok(())

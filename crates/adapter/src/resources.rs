@@ -31,59 +31,133 @@ impl Work {
 
 /// Discovers everything first: if the target cannot be read, nothing is touched.
 pub(crate) async fn converge(engine: &Engine, progress: &mut Progress, permit: Permit) {
-    let resources = &engine.task.resources;
+    let resource_id = progress.context.subject.id.clone();
     let stamp = Stamp {
         adapter: &engine.identity.name,
-        resource_id: &progress.context.subject.id.clone(),
+        resource_id: &resource_id,
         generation: progress.context.generation,
+        keys: engine.keys.as_deref(),
     };
+    let Some(found) = look(engine, progress, &stamp).await else {
+        return;
+    };
+    match progress.context.deleting {
+        true => take_down(engine, progress, &stamp, &found, permit).await,
+        false => bring_up(engine, progress, &stamp, &found, permit).await,
+    }
+}
+
+/// What there is; `None` when it cannot be found out.
+async fn look(engine: &Engine, progress: &mut Progress, stamp: &Stamp<'_>) -> Option<Vec<Found>> {
+    let resources = &engine.task.resources;
     let transport = engine.transport.as_ref();
     let looks = resources
         .iter()
-        .map(|resource| discover::discover(resource, &progress.context, &stamp, transport));
+        .map(|resource| discover::discover(resource, &progress.context, stamp, transport));
     let mut found = Vec::with_capacity(resources.len());
     for (resource, look) in resources.iter().zip(join_all(looks).await) {
         match look {
             Ok(seen) => found.push(seen),
-            Err(error) => {
-                undiscovered(progress, resource, &error);
-                found.push(Found::default());
-            }
+            Err(error) => undiscovered(progress, resource, &error),
         }
     }
     if progress.fault.is_some() {
-        return;
+        return None;
     }
     for (resource, seen) in resources.iter().zip(&found) {
         see(progress, resource, seen.current().cloned());
     }
-    for (index, (resource, seen)) in resources.iter().zip(&found).enumerate() {
-        let context = &progress.context;
-        let operation = plan::decide(resource, context, &stamp, seen, permit);
+    let drifts = resources.iter().zip(&found).map(|(resource, seen)| {
+        discover::drift(resource, &progress.context, stamp, seen, transport)
+    });
+    let drifts = join_all(drifts).await;
+    for ((resource, seen), drift) in resources.iter().zip(&mut found).zip(drifts) {
+        match drift {
+            Ok(drift) => seen.drift = drift,
+            Err(error) => refused(progress, resource, &error),
+        }
+    }
+    progress.fault.is_none().then_some(found)
+}
+
+/// In the order they are written, because what comes later may build on what comes first.
+async fn bring_up(
+    engine: &Engine,
+    progress: &mut Progress,
+    stamp: &Stamp<'_>,
+    found: &[Found],
+    permit: Permit,
+) {
+    for (index, (resource, seen)) in engine.task.resources.iter().zip(found).enumerate() {
+        let operation = plan::decide(resource, &progress.context, stamp, seen, permit);
         // After a failed apply nothing more is applied: what follows may build on it.
         let applies = matches!(
             operation.action,
-            Action::Create | Action::Update | Action::Recreate
+            Action::Create | Action::Update | Action::Recreate | Action::Patch
         );
         if applies && progress.fault.is_some() {
             break;
         }
-        carry_out(engine, progress, resource, index, operation).await;
+        carry_out(engine, progress, index, operation.clone()).await;
+        let current = progress.context.resource(&resource.name);
+        let prune = match progress.fault {
+            None => plan::prune(resource, &progress.context, seen, &operation, current),
+            Some(_) => None,
+        };
+        if let Some(prune) = prune {
+            carry_out(engine, progress, index, prune).await;
+        }
     }
 }
 
+/// In the reverse order, dependents first; and again as long as something went, because another gate may have waited
+/// for that.
+async fn take_down(
+    engine: &Engine,
+    progress: &mut Progress,
+    stamp: &Stamp<'_>,
+    found: &[Found],
+    permit: Permit,
+) {
+    let resources = &engine.task.resources;
+    let mut left: Vec<usize> = (0..resources.len()).rev().collect();
+    loop {
+        let mut went = false;
+        let mut waiting = Vec::new();
+        for index in left {
+            let context = &progress.context;
+            let operation = plan::decide(&resources[index], context, stamp, &found[index], permit);
+            match operation.action {
+                Action::Delete | Action::Detach => {
+                    went |= carry_out(engine, progress, index, operation).await;
+                }
+                _ => waiting.push((index, operation)),
+            }
+        }
+        if !went || waiting.is_empty() {
+            for (index, operation) in waiting.into_iter().rev() {
+                carry_out(engine, progress, index, operation).await;
+            }
+            return;
+        }
+        left = waiting.into_iter().map(|(index, _)| index).collect();
+    }
+}
+
+/// Does it, and notes what became of it. Tells whether the object is there no more, or not ours any more.
 async fn carry_out(
     engine: &Engine,
     progress: &mut Progress,
-    resource: &Resource,
     index: usize,
     operation: Operation,
-) {
+) -> bool {
+    let resource = &engine.task.resources[index];
     let action = operation.action;
     let effect = execute(&operation, engine.transport.as_ref()).await;
     tracing::debug!(
         resource = resource.name,
         operation = action.as_str(),
+        gate = operation.gate,
         reason = operation.reason,
         ok = effect.is_ok(),
         "resource"
@@ -91,12 +165,21 @@ async fn carry_out(
     if let Some(metrics) = &engine.metrics {
         metrics.operation(action.as_str(), &resource.kind.kind, effect.is_ok());
     }
-    match effect {
-        Ok(Effect::Object(object)) => see(progress, resource, Some(object)),
-        Ok(Effect::Gone) => see(progress, resource, None),
-        Ok(Effect::Unchanged) => {}
-        Err(error) => refused(progress, resource, &error),
-    }
+    let went = match effect {
+        Ok(Effect::Object(object)) => {
+            see(progress, resource, Some(object));
+            action == Action::Detach
+        }
+        Ok(Effect::Gone) => {
+            see(progress, resource, None);
+            true
+        }
+        Ok(Effect::Unchanged) => false,
+        Err(error) => {
+            refused(progress, resource, &error);
+            false
+        }
+    };
     match action {
         Action::Blocked => progress.fail(Fault {
             phase: "resources",
@@ -111,6 +194,7 @@ async fn carry_out(
         _ => {}
     }
     progress.work.operations.push(operation);
+    went
 }
 
 /// `resources.<name>`, and those carried inside it.

@@ -1,14 +1,14 @@
-//! Marks on every object we apply: whose it is, and of which generation.
+//! Marks on every object we apply: whose it is, of which generation, and the proof of it.
 
+pub use hyperfleet_core::ownership::{ADAPTER, OWNERSHIP, RESOURCE_ID};
+use hyperfleet_core::ownership::{Claim, Keyring};
 use hyperfleet_transport::InvalidManifest;
 use serde_json::{Map, Value as Json, json};
 
-/// Label: the adapter that applies the object.
-pub const ADAPTER: &str = "hyperfleet.io/adapter";
-/// Label: the id of the resource the object belongs to.
-pub const RESOURCE_ID: &str = "hyperfleet.io/resource-id";
 /// Annotation: the generation of that resource.
 pub const GENERATION: &str = "hyperfleet.io/generation";
+/// Annotation: which resource of the task it is, so that two of the same kind are told apart.
+pub const ALIAS: &str = "hyperfleet.io/alias";
 
 /// What is stamped.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Stamp<'a> {
     pub resource_id: &'a str,
     /// The resource's generation, if it is known.
     pub generation: Option<i64>,
+    /// What ownership is signed with.
+    pub keys: Option<&'a Keyring>,
 }
 
 /// Why a manifest cannot be stamped.
@@ -36,8 +38,8 @@ pub enum StampError {
 }
 
 impl Stamp<'_> {
-    /// Fills gaps only: what the manifest says itself stays.
-    pub fn apply(&self, manifest: &mut Json) -> Result<(), StampError> {
+    /// Fills gaps only: what the manifest says itself stays. The signature is over what it says.
+    pub fn apply(&self, alias: &str, manifest: &mut Json) -> Result<(), StampError> {
         if !manifest["metadata"].is_object() {
             return Err(InvalidManifest {
                 missing: "metadata",
@@ -50,6 +52,7 @@ impl Stamp<'_> {
             .entry(RESOURCE_ID)
             .or_insert_with(|| json!(self.resource_id));
         let annotations = texts(manifest, "annotations")?;
+        annotations.entry(ALIAS).or_insert_with(|| json!(alias));
         if let Some(generation) = self.generation {
             annotations
                 .entry(GENERATION)
@@ -57,11 +60,52 @@ impl Stamp<'_> {
         }
         match annotations.get(GENERATION) {
             Some(written) if parse(written).is_none() => {
-                Err(StampError::Generation(written.to_string()))
+                return Err(StampError::Generation(written.to_string()));
             }
-            _ => Ok(()),
+            _ => {}
         }
+        if let (Some(keys), Some(claim)) = (self.keys, claim(manifest)) {
+            let signature = keys.sign(&claim);
+            texts(manifest, "annotations")?.insert(OWNERSHIP.to_owned(), json!(signature));
+        }
+        Ok(())
     }
+}
+
+/// What an object says about whose it is; `None` when it says nothing.
+pub fn claim(object: &Json) -> Option<Claim<'_>> {
+    let metadata = &object["metadata"];
+    Some(Claim {
+        adapter: metadata["labels"][ADAPTER].as_str()?,
+        resource_id: metadata["labels"][RESOURCE_ID].as_str()?,
+        api_version: object["apiVersion"].as_str()?,
+        kind: object["kind"].as_str()?,
+        namespace: metadata["namespace"].as_str().unwrap_or_default(),
+        name: metadata["name"].as_str()?,
+    })
+}
+
+/// Whether an object still carries a mark that says it is ours.
+pub fn is_marked(object: &Json) -> bool {
+    let metadata = &object["metadata"];
+    let labels = [ADAPTER, RESOURCE_ID].map(|key| &metadata["labels"][key]);
+    labels
+        .into_iter()
+        .chain([&metadata["annotations"][OWNERSHIP]])
+        .any(Json::is_string)
+}
+
+/// The merge patch that takes these marks away, from the object with this uid only. The generation stays: it belongs to
+/// the object.
+pub fn unmark(uid: Option<&str>) -> Json {
+    let mut patch = json!({"metadata": {
+        "labels": {ADAPTER: null, RESOURCE_ID: null},
+        "annotations": {OWNERSHIP: null},
+    }});
+    if let Some(uid) = uid {
+        patch["metadata"]["uid"] = json!(uid);
+    }
+    patch
 }
 
 fn texts<'m>(manifest: &'m mut Json, key: &str) -> Result<&'m mut Map<String, Json>, StampError> {
@@ -93,18 +137,19 @@ mod tests {
             adapter: "dns",
             resource_id: "abc",
             generation: Some(4),
+            keys: None,
         }
     }
 
     #[test]
     fn what_the_manifest_says_itself_wins() {
         let mut manifest = json!({"metadata": {"labels": {ADAPTER: "other"}}});
-        stamp().apply(&mut manifest).unwrap();
+        stamp().apply("job", &mut manifest).unwrap();
         assert_eq!(
             manifest["metadata"],
             json!({
                 "labels": {ADAPTER: "other", RESOURCE_ID: "abc"},
-                "annotations": {GENERATION: "4"},
+                "annotations": {GENERATION: "4", ALIAS: "job"},
             })
         );
         assert_eq!(generation_of(&manifest), Some(4));
@@ -113,7 +158,7 @@ mod tests {
     #[test]
     fn a_generation_that_is_no_number_is_refused() {
         let mut manifest = json!({"metadata": {"annotations": {GENERATION: "four"}}});
-        assert!(stamp().apply(&mut manifest).is_err());
-        assert!(stamp().apply(&mut json!({"kind": "Job"})).is_err());
+        assert!(stamp().apply("job", &mut manifest).is_err());
+        assert!(stamp().apply("job", &mut json!({"kind": "Job"})).is_err());
     }
 }

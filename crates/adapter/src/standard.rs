@@ -9,8 +9,10 @@
 //! | the adapter failed | False | False, the failure | False, the failure |
 //!
 //! `Finalized` is True when the owner is being deleted and every object that has a
-//! `lifecycle.delete` is gone.
+//! `lifecycle.delete` or `lifecycle.detach` is gone or was let go.
 
+use chrono::TimeDelta;
+use hyperfleet_core::time::Time;
 use serde_json::{Value as Json, json};
 
 use crate::context::{Context, Fault};
@@ -21,9 +23,9 @@ use crate::workload::{State, state};
 pub struct Observed<'a> {
     /// `resources.<name>`.
     pub name: &'a str,
-    /// The object, if there is one.
+    /// The object, if there is one that is ours.
     pub object: Option<&'a Json>,
-    /// Whether it goes when the owner goes.
+    /// Whether it goes, or is let go, when the owner goes.
     pub deletable: bool,
     /// Why it does not exist although nothing failed: its `lifecycle.create.when`.
     pub withheld: Option<&'a str>,
@@ -86,7 +88,7 @@ pub fn report(
 ) -> Json {
     let mut conditions = match course {
         Course::Failed(fault) => failed(fault),
-        _ if context.deleting => deleting(observed),
+        _ if context.deleting => deleting(context, observed),
         Course::NotMet(why) => not_met(why),
         Course::Ran => ran(observed),
     };
@@ -120,8 +122,8 @@ fn not_met(why: &str) -> Vec<Condition> {
     ]
 }
 
-fn deleting(observed: &[Observed<'_>]) -> Vec<Condition> {
-    let left = names(observed.iter().filter(|one| one.object.is_some()));
+fn deleting(context: &Context, observed: &[Observed<'_>]) -> Vec<Condition> {
+    let left = left(context, observed.iter());
     let message = match left.is_empty() {
         true => "the owner is being deleted and nothing is left".to_owned(),
         false => format!("the owner is being deleted; left: {left}"),
@@ -183,14 +185,51 @@ fn finalized(context: &Context, course: &Course<'_>, observed: &[Observed<'_>]) 
     if !context.deleting {
         return not("NotDeleting", "the owner is not being deleted");
     }
-    let left = observed
-        .iter()
-        .filter(|one| one.deletable && one.object.is_some());
-    match names(left) {
+    match left(context, observed.iter().filter(|one| one.deletable)) {
         left if left.is_empty() => {
             Condition::new("Finalized", true, "CleanupConfirmed", "nothing is left")
         }
         left => not("CleanupInProgress", &format!("left: {left}")),
+    }
+}
+
+/// What is still there, and what each of it waits for.
+fn left<'a>(context: &Context, observed: impl Iterator<Item = &'a Observed<'a>>) -> String {
+    let left = observed.filter_map(|one| {
+        let held = held(one.object?, context);
+        Some(held.map_or_else(
+            || one.name.to_owned(),
+            |held| format!("{} ({held})", one.name),
+        ))
+    });
+    left.collect::<Vec<_>>().join(", ")
+}
+
+/// `deleted 5m ago, held by the finalizer example.io/volumes`
+fn held(object: &Json, context: &Context) -> Option<String> {
+    let metadata = &object["metadata"];
+    let deleted: Time = metadata["deletionTimestamp"].as_str()?.parse().ok()?;
+    let finalizers = metadata["finalizers"].as_array();
+    let finalizers: Vec<&str> = finalizers
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .collect();
+    let by = match finalizers.as_slice() {
+        [] => String::new(),
+        [one] => format!(", held by the finalizer {one}"),
+        many => format!(", held by the finalizers {}", many.join(", ")),
+    };
+    Some(format!("deleted {} ago{by}", age(context.now - deleted)))
+}
+
+/// As people say it: one unit is enough.
+fn age(age: TimeDelta) -> String {
+    match age.num_seconds().max(0) {
+        seconds if seconds < 120 => format!("{seconds}s"),
+        seconds if seconds < 7200 => format!("{}m", seconds / 60),
+        seconds if seconds < 172_800 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hyperfleet_client::{Backoff, Method};
+use hyperfleet_core::retention::Retention;
 use hyperfleet_expr::cel::Program;
 use hyperfleet_expr::path::Path;
 use hyperfleet_expr::structured::Condition;
@@ -130,6 +131,8 @@ pub struct Precondition {
     pub log: Option<Log>,
     /// Fetched before it is judged.
     pub call: Option<ApiCall>,
+    /// The answer under a name of its own, with the names and numbers of older documents added.
+    pub output: Option<String>,
     /// Values taken from the answer.
     pub captures: Vec<Capture>,
     /// The judgement.
@@ -172,18 +175,49 @@ pub struct Resource {
     pub name: String,
     /// What sort of object.
     pub kind: ObjectKind,
-    /// What it should look like.
-    pub manifest: Manifest,
+    /// What it should look like. Without, it is somebody else's, and only patched, detached or
+    /// deleted.
+    pub manifest: Option<Manifest>,
     /// How it is found; without, by the name in the manifest.
     pub discovery: Option<Discovery>,
     /// Objects carried inside it that get names of their own.
     pub nested: Vec<Nested>,
     /// Replace it, rather than update it, when the generation changes.
     pub recreate_on_change: bool,
+    /// An earlier resource of the same task that owns it.
+    pub owner: Option<String>,
+    /// How long old versions stay beside the current one. Without, there is one version.
+    pub retention: Option<Retention>,
+    /// Must hold for anything to be done to it but deletion and detachment.
+    pub when: Option<Test>,
+    /// What may be done to it, and when.
+    pub lifecycle: Lifecycle,
+}
+
+/// The gates of an object. The order in which they are asked is the plan's.
+#[derive(Debug, Default)]
+pub struct Lifecycle {
+    /// Must hold for it to be created or updated.
+    pub apply: Option<Test>,
     /// Must hold for it to be created.
-    pub create_when: Option<Test>,
+    pub create: Option<Test>,
+    /// Changes to what exists; every one whose question is answered with yes.
+    pub patch: Vec<PatchGate>,
+    /// When it is replaced by a new one.
+    pub recreate: Option<Test>,
+    /// When it is released without being deleted.
+    pub detach: Option<Test>,
     /// When it is to be deleted, and how.
     pub delete: Option<DeleteGate>,
+}
+
+/// A change to an existing object.
+#[derive(Debug)]
+pub struct PatchGate {
+    /// The question.
+    pub when: Test,
+    /// A JSON merge patch with templates in it.
+    pub document: Structure,
 }
 
 /// When an object is deleted.

@@ -22,6 +22,7 @@ mod error;
 mod kubernetes;
 mod object;
 mod offline;
+mod ownership;
 mod preview;
 mod transport;
 
@@ -29,5 +30,6 @@ pub use error::{Failure, Operation, TransportError};
 pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport};
 pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
 pub use offline::OfflineTransport;
+pub use ownership::{OwnershipConfig, OwnershipError};
 pub use preview::{Change, Preview, PreviewTransport, Previewed};
 pub use transport::{Delete, Deletion, Mode, Propagation, Scope, Transport};

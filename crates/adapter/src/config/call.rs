@@ -142,7 +142,7 @@ pub(super) fn choice(
     known
 }
 
-fn duration(node: &Node, found: &mut Found) -> Option<Duration> {
+pub(super) fn duration(node: &Node, found: &mut Found) -> Option<Duration> {
     match node.as_str()?.parse::<GoDuration>() {
         Ok(duration) => Some(duration.get()),
         Err(error) => {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hyperfleet_runtime::log::LogConfig;
 use hyperfleet_runtime::{GoDuration, Secret};
+use hyperfleet_transport::OwnershipConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -25,6 +26,8 @@ pub struct Deployment {
     #[serde(alias = "messageBroker")]
     #[schemars(extend("x-aliases" = ["messageBroker"]))]
     pub message_broker: MessageBroker,
+    /// How it is proven that an object is ours.
+    pub ownership: OwnershipConfig,
     /// Log the effective configuration at start, secrets redacted.
     pub debug_config: bool,
     /// Only in the wrapped files of older versions.

@@ -1,10 +1,12 @@
 //! `preconditions`: what must hold before anything is applied.
 
+use hyperfleet_client::Method;
+use hyperfleet_expr::template::Template;
 use hyperfleet_source::Node;
 
 use super::scope::Scope;
 use super::{call, names};
-use crate::task::{Capture, CaptureFrom, Precondition};
+use crate::task::{ApiCall, Capture, CaptureFrom, Precondition};
 use hyperfleet_source::fields::{Fields, Found};
 
 /// Answers and captures found are added to the scope.
@@ -28,6 +30,8 @@ fn precondition(node: &Node, scope: &mut Scope, found: &mut Found) -> Option<Pre
         .and_then(|node| call::log(node, scope, found));
     let call_node = fields.get("api_call");
     let call = call_node.and_then(|node| call::api_call(node, scope, found));
+    let (fetch, output) = fetch(&mut fields, node, scope, found);
+    let (has_fetch, call) = (fetch.is_some(), call.or(fetch));
     if let (Some(node), Some(name)) = (call_node, &name) {
         scope.add(name);
         let help = format!(
@@ -45,7 +49,7 @@ fn precondition(node: &Node, scope: &mut Scope, found: &mut Found) -> Option<Pre
     }
     let judged = fields.get("expression").is_some() || fields.get("conditions").is_some();
     let test = call::test(&mut fields, scope, found);
-    if !judged && call_node.is_none() {
+    if !judged && call_node.is_none() && !has_fetch {
         let message = "a precondition needs one of `expression`, `conditions` and `api_call`";
         found.push(node.error(message));
     }
@@ -54,9 +58,53 @@ fn precondition(node: &Node, scope: &mut Scope, found: &mut Found) -> Option<Pre
         name: name?,
         log,
         call,
+        output,
         captures,
         test,
     })
+}
+
+/// `type: hyperfleet_api` with `resource`, `id` and `output_param`: a resource fetched under a name.
+fn fetch(
+    fields: &mut Fields<'_>,
+    node: &Node,
+    scope: &mut Scope,
+    found: &mut Found,
+) -> (Option<ApiCall>, Option<String>) {
+    let kind = fields.text("type", found);
+    let resource = fields.text("resource", found);
+    let id = fields.text("id", found);
+    let output = fields.text("output_param", found);
+    let Some(kind) = kind else {
+        for one in [resource, id, output].into_iter().flatten() {
+            found.push(one.error("this belongs to `type: hyperfleet_api`, which is not said"));
+        }
+        return (None, None);
+    };
+    call::choice(kind, &["hyperfleet_api"], found);
+    let (Some(resource), Some(id), Some(output)) = (resource, id, output) else {
+        found.push(node.error("`type: hyperfleet_api` needs `resource`, `id` and `output_param`"));
+        return (None, None);
+    };
+    let (Some(resource), Some(written), Some(name)) =
+        (resource.as_str(), id.as_str(), output.as_str())
+    else {
+        return (None, None);
+    };
+    let checked = scope.template(id, found);
+    let plural = resource.trim_end_matches('s');
+    let url = Template::parse(&id.location(), &format!("{plural}s/{written}"));
+    scope.add(name);
+    let call = checked.and(url.ok()).map(|url| ApiCall {
+        method: Method::GET,
+        url,
+        headers: Vec::new(),
+        body: None,
+        timeout: None,
+        attempts: None,
+        backoff: None,
+    });
+    (call, Some(name.to_owned()))
 }
 
 fn capture(node: &Node, scope: &mut Scope, found: &mut Found) -> Option<Capture> {

@@ -6,12 +6,9 @@ use hyperfleet_expr::cel::{Environment, Program, Type};
 use hyperfleet_expr::template::Template;
 use hyperfleet_source::{Diagnostic, Node, SourceFile, Span, suggest};
 
-use crate::context::ADAPTER_MEMBERS;
+use crate::context::{ADAPTER_MEMBERS, BUILT_IN};
 use crate::names_in::paths;
 use hyperfleet_source::fields::Found;
-
-/// Names that are always there.
-const BUILT_IN: [&str; 5] = ["adapter", "config", "env", "event", "resources"];
 
 /// What can be named so far.
 #[derive(Clone, Debug)]

@@ -214,7 +214,7 @@ fn what_excludes_each_other_is_refused() {
             "evnt",
         ),
         ("post: {payloads: [{name: p}]}", "exactly one of `build`"),
-        ("resources: [{name: a}]", "needs the key `manifest`"),
+        ("resources: [{name: a}]", "needs a `manifest`"),
         (
             "resources: [{name: a, manifest: {ref: ../x.yaml}}]",
             "outside",
@@ -290,4 +290,144 @@ fn every_flag_and_variable_sets_a_key_that_exists() {
     for (name, path) in VARIABLES.iter().chain(&LOG_VARIABLES).chain(&FLAGS) {
         assert!(keys.iter().any(|key| key == path), "{name} sets {path}");
     }
+}
+
+/// A Job with these keys beside its manifest.
+fn job(keys: &str) -> String {
+    format!(
+        "resources:\n  - name: job\n    {keys}\n    manifest: {{apiVersion: batch/v1, kind: Job, metadata: {{name: \"j-{{{{ .event.id }}}}\", \
+         namespace: a}}}}\n"
+    )
+}
+
+#[test]
+fn lifecycles_that_cannot_work_are_refused() {
+    let by_labels = "discovery: {by_selectors: {label_selector: {a: b}}}";
+    let cases = [
+        (job("retention: {historyLimit: 3}"), "by_selectors"),
+        (job("retention: {}"), "needs `history_limit`, `ttl` or both"),
+        (job(&format!("{by_labels}\n    retention: {{historyLimit: -1}}")), "whole number"),
+        (job(&format!("{by_labels}\n    retention: {{ttl: soon}}")), "soon"),
+        (
+            job(&format!("{by_labels}\n    retention: {{historyLimit: 3}}")).replace("j-{{ .event.id }}", "j"),
+            "all would be named `j`",
+        ),
+        (job("owner: {resource: jib}"), "no earlier resource"),
+        (job("owner: {resource: job}"), "no earlier resource"),
+        (job("lifecycle: {patch: [{when: {expression: 'true'}}]}"), "needs the key `document`"),
+        (job("lifecycle: {patch: [{when: {expression: 'true'}, document: {}}]}"), "a patch is a mapping"),
+        (
+            job("lifecycle: {patch: [{when: {expression: 'true'}, document: {a: \"{{ .nobody }}\"}}]}"),
+            "nothing is named `nobody`",
+        ),
+        (
+            job("lifecycle: {orphan: {when: {expression: 'true'}}, detach: {when: {expression: 'true'}}}"),
+            "are the same",
+        ),
+        (job("lifecycle: {apply: {}}"), "needs the key `when`"),
+        (job("lifecycle: {remove: {when: {expression: 'true'}}}"), "has no key `remove`"),
+        (
+            "resources: [{name: a, discovery: {api_version: v1, kind: ConfigMap, by_name: x}, \
+             lifecycle: {recreate: {when: {expression: 'true'}}}}]"
+                .to_owned(),
+            "`lifecycle.recreate` needs a `manifest`",
+        ),
+        (
+            "resources: [{name: a, discovery: {kind: ConfigMap, by_name: x}}]".to_owned(),
+            "belong together",
+        ),
+        (
+            "resources:\n  - {name: one, manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: b}}}\n"
+                .to_owned()
+                + job("owner: {resource: one}").trim_start_matches("resources:\n"),
+            "the same namespace only",
+        ),
+    ];
+    for (text, wanted) in cases {
+        let found = mistakes(&text);
+        assert!(
+            found.iter().any(|told| told.contains(wanted)) && parsed(&text).is_err(),
+            "{text}: wanted {wanted}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn the_whole_lifecycle_is_read() {
+    let text = r#"
+params:
+  - {name: clusterId, source: event.id}
+  - {name: status, source: event.status, default: x}
+resources:
+  - alias: anotherAlias
+    manifest: {apiVersion: v1, kind: Namespace, metadata: {name: "{{ .clusterId }}-parent"}}
+  - alias: "example"
+    when:
+      expression: >
+        !resources.?example.hasValue()
+        || timestamp(resources.example.metadata.creationTimestamp)
+           < timestamp(now()) - duration("10m")
+    transport:
+      client: "kubernetes"
+      maestro:
+        target_cluster: "{{ .clusterId }}"
+    manifest:
+      apiVersion: v1
+      kind: Namespace
+      metadata:
+        name: "{{ .clusterId }}-{{ .event.generation }}"
+        labels:
+        annotations:
+          hyperfleet.io/generation: "{{ .event.generation }}"
+    discovery:
+      namespace: "*"
+      by_selectors:
+        label_selector:
+          hyperfleet.io/resource-id: "{{ .clusterId }}"
+    owner:
+      resource: anotherAlias
+    retention:
+      historyLimit: 3
+      ttl: 24h
+    lifecycle:
+      apply:
+        when:
+          expression: "!resources.?example.hasValue()"
+      patch:
+        - when:
+            expression: >
+              resources.?example.hasValue()
+              && dig(resources.example.metadata.annotations, "example.io/status") != status
+          document:
+            metadata:
+              annotations:
+                example.io/status: "{{ .status }}"
+      orphan:
+        when:
+          expression: >
+            is_deleting
+            && resources.?example.hasValue()
+            && "hyperfleet.io/adapter" in resources.example.metadata.labels
+      recreate:
+        when:
+          expression: "resources.?example.hasValue() && is_deleting"
+      delete:
+        when:
+          expression: "is_deleting"
+        propagationPolicy: "Background"
+"#;
+    let task = parsed(text).unwrap_or_else(|error| panic!("{error}")).0;
+    let example = &task.resources[1];
+    let lifecycle = &example.lifecycle;
+    assert!(example.when.is_some() && lifecycle.apply.is_some() && lifecycle.recreate.is_some());
+    assert!(lifecycle.detach.is_some() && lifecycle.delete.is_some());
+    assert_eq!(lifecycle.patch.len(), 1);
+    assert_eq!(example.owner.as_deref(), Some("anotherAlias"));
+    assert_eq!(
+        example.retention,
+        Some(hyperfleet_core::retention::Retention {
+            history_limit: Some(3),
+            ttl: Some(chrono::TimeDelta::hours(24)),
+        })
+    );
 }

@@ -38,8 +38,11 @@ fn write(trace: &Trace, verbose: bool, out: &mut String) -> std::fmt::Result {
             "  {action:<8} {}:{object}  ({})",
             one.resource, one.reason
         )?;
-        if let Some(manifest) = one.manifest.as_ref().filter(|_| verbose) {
-            indented(manifest, "      ", out)?;
+        for target in &one.targets {
+            writeln!(out, "           {}", target.object)?;
+        }
+        for document in one.manifest.iter().chain(&one.patches).filter(|_| verbose) {
+            indented(document, "      ", out)?;
         }
     }
     previews(trace, out)?;

@@ -8,8 +8,10 @@ use serde_json::json;
 
 use super::*;
 use crate::config::{Identity, parse_task};
+use crate::context::Context;
 use crate::event::Subject;
 use crate::stamp::GENERATION;
+use crate::stamp::Stamp;
 
 const TASK: &str = r#"
 params:
@@ -73,8 +75,12 @@ impl Case {
             adapter: "dns",
             resource_id: "c1",
             generation: context.generation,
+            keys: None,
         };
-        plan(&task.resources, &context, &stamp, &self.found, self.permit)
+        let resources = task.resources.iter().zip(&self.found);
+        resources
+            .map(|(resource, found)| decide(resource, &context, &stamp, found, self.permit))
+            .collect()
     }
 
     fn actions(&self) -> Vec<Action> {

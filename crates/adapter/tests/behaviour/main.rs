@@ -6,6 +6,8 @@ mod arbitrary;
 mod deleting;
 mod failing;
 mod interrupted;
+mod lifecycle;
+mod lifecycle_on_kubesim;
 mod previewing;
 mod reporting;
 mod resources;

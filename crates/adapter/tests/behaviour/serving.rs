@@ -114,6 +114,7 @@ async fn start(options: ServeOptions) -> Served {
         api: api.clone(),
         transport: Arc::new(OfflineTransport::default()),
         metrics: None,
+        keys: None,
     };
     let stop = CancellationToken::new();
     let stopped = stop.clone();

@@ -76,7 +76,11 @@ async fn report(
     if !api.clusters.lock().unwrap().contains_key(&id) {
         return StatusCode::NOT_FOUND.into_response();
     }
-    if let Err(error) = hyperfleet_core::report::Report::decode(&report, Utc::now()) {
+    // Its clock is that of whoever reports: tests move it.
+    let clock = report["observed_time"].as_str();
+    let clock = clock.and_then(|time| time.parse().ok());
+    let clock = clock.unwrap_or_else(Utc::now);
+    if let Err(error) = hyperfleet_core::report::Report::decode(&report, clock) {
         let problem = json!({"code": "HYPERFLEET-VAL-001", "detail": error.message});
         return (StatusCode::BAD_REQUEST, Body(problem)).into_response();
     }
@@ -149,6 +153,7 @@ impl World {
             api: Arc::new(HttpApi::new(client, Retry::NEVER)),
             transport,
             metrics: None,
+            keys: None,
         }
     }
 

@@ -7,6 +7,8 @@
     reason = "the world is shared with tests that use more of it"
 )]
 
+#[path = "../behaviour/lifecycle.rs"]
+mod lifecycle;
 mod promises;
 #[path = "../../../transport/tests/kubernetes/real.rs"]
 mod real;

@@ -12,10 +12,24 @@ use crate::world::{CONFIG_MAP, World, cluster, condition, event, handle, message
 
 type Promise = fn(String) -> Pin<Box<dyn Future<Output = ()>>>;
 
+macro_rules! lifecycle_promises {
+    ($($name:ident),+ $(,)?) => {
+        fn of_lifecycle() -> Vec<(&'static str, Promise)> {
+            vec![$((stringify!($name), |kubeconfig| Box::pin(async move {
+                crate::lifecycle::$name(World::on(&kubeconfig).await).await;
+            }))),+]
+        }
+    };
+}
+crate::lifecycle::for_all_promises!(lifecycle_promises);
+
 macro_rules! promises {
     ($($name:ident),+ $(,)?) => {
         pub(crate) fn all() -> Vec<(&'static str, Promise)> {
-            vec![$((stringify!($name), |kubeconfig| Box::pin($name(kubeconfig)))),+]
+            let mut all: Vec<(&'static str, Promise)> =
+                vec![$((stringify!($name), |kubeconfig| Box::pin($name(kubeconfig)))),+];
+            all.extend(of_lifecycle());
+            all
         }
     };
 }

@@ -6,7 +6,7 @@ use crate::cel::clock;
 use crate::cel::error::{EvalError, Fault};
 use crate::cel::meter::Meter;
 use crate::cel::typing::Type;
-use crate::cel::value::{List, Value};
+use crate::cel::value::{Key, List, Str, Value};
 
 /// A list; also null or an absent optional, which is how "no conditions yet" arrives.
 const CONDITIONS: Accepts = Accepts::only(Type::List).or(Type::Null).or(Type::Optional);
@@ -137,19 +137,29 @@ fn tri_state<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-/// Follows a dotted path through maps and lists; null when something on the way is missing.
+/// Follows a dotted path through maps and lists; null when something on the way is missing. A key that has dots itself,
+/// as those of annotations do, can be the end of the path.
 fn dig<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
     let path = args[1].as_str().ok_or(Fault::Overload)?;
+    let key = |text: &str| Key::String(Str::Shared(text.into()));
     let mut at = args[0].clone();
-    for segment in path.split('.') {
+    let mut rest = Some(path);
+    while let Some(left) = rest {
         meter.charge(1)?;
         if let Value::Optional(inner) = &at {
             at = inner.as_ref().map_or(Value::Null, |v| (**v).clone());
         }
+        let (segment, after) = match left.split_once('.') {
+            Some((segment, after)) => (segment, Some(after)),
+            None => (left, None),
+        };
+        if let (Value::Map(map), Some(_)) = (&at, after)
+            && let Some(value) = map.get(&key(left))
+        {
+            return Ok(value);
+        }
         let next = match &at {
-            Value::Map(map) => map.get(&crate::cel::value::Key::String(
-                crate::cel::value::Str::Shared(segment.into()),
-            )),
+            Value::Map(map) => map.get(&key(segment)),
             Value::List(list) => segment.parse::<usize>().ok().and_then(|i| list.get(i)),
             _ => None,
         };
@@ -157,6 +167,7 @@ fn dig<'a>(meter: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
             Some(value) => at = value,
             None => return Ok(Value::Null),
         }
+        rest = after;
     }
     Ok(at)
 }

@@ -14,6 +14,7 @@ const TIME_OR_SPAN: Accepts = TIME.or(Type::Duration);
 
 pub(super) const TABLE: &[Builtin] = &[
     Builtin::global("now", &[], Type::String, now).impure(),
+    Builtin::member("toUnixTime", &[TIME], Type::Int, unix_time),
     Builtin::member("getFullYear", &[TIME], Type::Int, full_year),
     Builtin::member("getFullYear", &[TIME, STRING], Type::Int, full_year),
     Builtin::member("getMonth", &[TIME], Type::Int, month),
@@ -38,6 +39,14 @@ pub(super) const TABLE: &[Builtin] = &[
 
 fn now<'a>(meter: &mut Meter<'_>, _: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::string(clock::now_text(meter.now)))
+}
+
+/// Seconds since 1970.
+fn unix_time<'a>(_: &mut Meter<'_>, args: &[Value<'a>]) -> Outcome<'a> {
+    match args {
+        [Value::Timestamp(time)] => Ok(Value::Int(time.timestamp())),
+        _ => Err(Fault::Overload),
+    }
 }
 
 /// A part of a timestamp in the asked zone, or of a duration as a whole.
