@@ -137,7 +137,7 @@ fn selector(
 }
 
 /// The version of this generation first, else the newest; what is on its way out counts last.
-fn order(versions: &mut [Json], generation: Option<i64>) {
+pub(crate) fn order(versions: &mut [Json], generation: Option<i64>) {
     let metadata = |version: &Json, key: &str| {
         version["metadata"][key]
             .as_str()

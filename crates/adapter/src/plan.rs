@@ -171,4 +171,6 @@ pub(crate) fn is_terminating(object: &Json) -> bool {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
