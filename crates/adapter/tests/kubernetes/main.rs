@@ -7,6 +7,7 @@
     reason = "the world is shared with tests that use more of it"
 )]
 
+mod admission;
 #[path = "../behaviour/lifecycle.rs"]
 mod lifecycle;
 mod promises;

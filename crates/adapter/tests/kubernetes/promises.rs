@@ -8,6 +8,7 @@ use hyperfleet_adapter::plan::Action;
 use hyperfleet_adapter::{Outcome, Run, Status};
 use serde_json::json;
 
+use crate::admission::marks_are_reserved_to_our_service_accounts;
 use crate::world::{CONFIG_MAP, World, cluster, condition, event, handle, message, object};
 
 type Promise = fn(String) -> Pin<Box<dyn Future<Output = ()>>>;
@@ -39,6 +40,7 @@ promises![
     a_new_generation_replaces_a_job_whose_template_cannot_be_changed,
     what_access_control_forbids_is_reported,
     the_shipped_validation_adapter_goes_the_whole_way,
+    marks_are_reserved_to_our_service_accounts,
 ];
 
 /// A Job written in the ways people write: quantities and ports that the server spells otherwise.

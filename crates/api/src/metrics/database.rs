@@ -17,6 +17,8 @@ pub(crate) struct DatabaseMetrics {
     duration: HistogramVec,
     errors: IntCounterVec,
     started: IntCounterVec,
+    /// The same under the name of seed 000, "Stuck Detection".
+    requests: IntCounterVec,
 }
 
 impl DatabaseMetrics {
@@ -48,6 +50,11 @@ impl DatabaseMetrics {
             started: metrics.counter_vec(
                 "reconciliation_started_total",
                 "Times a resource became not reconciled, its creation included.",
+                &["resource_type", "is_delete"],
+            )?,
+            requests: metrics.counter_vec(
+                "reconciliation_requests_total",
+                "The same as reconciliation_started_total.",
                 &["resource_type", "is_delete"],
             )?,
         })))
@@ -83,6 +90,7 @@ impl Observer for DatabaseMetrics {
     fn unreconciled(&self, kind: &str, deleting: bool) {
         let deleting = if deleting { "true" } else { "false" };
         self.started.with_label_values(&[kind, deleting]).inc();
+        self.requests.with_label_values(&[kind, deleting]).inc();
     }
 }
 
