@@ -20,6 +20,7 @@ mod conditions;
 mod deployment;
 mod discovery;
 mod files;
+mod held;
 mod lifecycle;
 mod manifest;
 mod names;

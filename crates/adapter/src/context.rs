@@ -1,6 +1,6 @@
 //! What expressions and templates see while one event is handled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -32,6 +32,8 @@ pub struct Context {
     env: Json,
     resources: Json,
     values: Map<String, Json>,
+    /// The names of those that must never be shown.
+    secrets: BTreeSet<String>,
     /// Values that should be there and are not, and why.
     absent: BTreeMap<String, String>,
 }
@@ -96,6 +98,7 @@ impl Context {
             env: json!(env),
             resources: json!({}),
             values: Map::new(),
+            secrets: BTreeSet::new(),
             absent: BTreeMap::new(),
         }
     }
@@ -143,6 +146,29 @@ impl Context {
     pub fn set(&mut self, name: &str, value: Json) {
         self.absent.remove(name);
         self.values.insert(name.to_owned(), value);
+    }
+
+    /// Sets a value that must never be shown.
+    pub fn set_secret(&mut self, name: &str, value: Json) {
+        self.set(name, value);
+        self.secrets.insert(name.to_owned());
+    }
+
+    /// Whether a value must never be shown.
+    pub fn is_secret(&self, name: &str) -> bool {
+        self.secrets.contains(name)
+    }
+
+    /// Takes every value that must never be shown out of a document that is shown.
+    pub fn hide_secrets(&self, document: &mut Json) {
+        let secrets = self.secrets.iter();
+        let secrets: Vec<&str> = secrets
+            .filter_map(|name| self.values.get(name)?.as_str())
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        if !secrets.is_empty() {
+            hide(document, &secrets);
+        }
     }
 
     /// Notes that there is no such value, and why.
@@ -250,6 +276,23 @@ pub(crate) const BUILT_IN: [&str; 7] = [
 
 fn is_deleting(resource: &Json) -> bool {
     matches!(resource.get("deleted_time"), Some(Json::String(time)) if !time.is_empty())
+}
+
+fn hide(document: &mut Json, secrets: &[&str]) {
+    match document {
+        Json::String(text) => {
+            for secret in secrets
+                .iter()
+                .filter(|secret| text.contains(**secret))
+                .collect::<Vec<_>>()
+            {
+                *text = text.replace(*secret, "(hidden)");
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| hide(item, secrets)),
+        Json::Object(entries) => entries.values_mut().for_each(|value| hide(value, secrets)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
 }
 
 fn mentions(text: &str, name: &str) -> bool {

@@ -122,7 +122,15 @@ pub async fn dry_run(
     Ok(trace(run, api.exchanges()))
 }
 
-fn trace(run: Run, requests: Vec<Exchange>) -> Trace {
+fn trace(mut run: Run, mut requests: Vec<Exchange>) -> Trace {
+    if let Some(context) = &run.context {
+        let operations = run.operations.iter_mut();
+        let documents = operations.flat_map(|one| one.manifest.iter_mut().chain(&mut one.patches));
+        let bodies = requests.iter_mut().filter_map(|one| one.body.as_mut());
+        for document in documents.chain(bodies).chain(&mut run.report) {
+            context.hide_secrets(document);
+        }
+    }
     let (status, reason) = match run.outcome {
         Outcome::Done(Status::Success) => ("success", None),
         Outcome::Done(Status::Skipped) => ("skipped", run.skipped),

@@ -40,7 +40,11 @@ fn all(conditions: &[Condition], context: &Context) -> Answer {
         .map(|condition| condition.evaluate(|name| context.get(name)));
     let unmet: Vec<String> = outcomes
         .filter(|outcome| !outcome.met)
-        .map(|outcome| outcome.explanation)
+        .map(|outcome| {
+            let mut told = Json::from(outcome.explanation);
+            context.hide_secrets(&mut told);
+            told.as_str().unwrap_or_default().to_owned()
+        })
         .collect();
     match unmet.is_empty() {
         true => Answer::Yes,
@@ -64,6 +68,7 @@ fn explain(program: &Program, context: &Context) -> String {
             Some(Json::Object(_) | Json::Array(_)) => continue,
             None if !path.contains('.') => continue,
             None => format!("{path} is not set"),
+            Some(_) if context.is_secret(root) => format!("{path} is (hidden)"),
             Some(value) => format!("{path} is {}", shown(&path, value)),
         };
         if !seen.contains(&told) && seen.len() < MOST {

@@ -24,6 +24,7 @@ pub mod drift;
 pub mod dry_run;
 pub mod event;
 mod execute;
+mod held;
 mod judge;
 mod log;
 mod metrics;

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hyperfleet_transport::Transport;
 use serde_json::Value as Json;
 
 use crate::calls::{self, Api};
 use crate::context::{Context, Fault};
-use crate::task::{Param, ParamType, Source, Task};
+use crate::held::{self, HeldError};
+use crate::task::{Holder, Param, ParamType, Source, Task};
 
 /// Why a phase ended early.
 #[derive(Debug)]
@@ -22,17 +24,26 @@ pub(crate) struct Stop {
 /// The largest file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 
+/// Where values can come from, beside the event.
+pub(crate) struct Sources<'a> {
+    pub(crate) api: &'a dyn Api,
+    pub(crate) env: &'a BTreeMap<String, String>,
+    pub(crate) transport: &'a dyn Transport,
+}
+
 /// Resolves all parameters in order.
 pub(crate) async fn resolve(
     task: &Task,
-    api: &dyn Api,
-    env: &BTreeMap<String, String>,
+    from: &Sources<'_>,
     context: &mut Context,
 ) -> Result<(), Stop> {
     for param in &task.params {
-        let value = source(param, api, env, context).await;
+        let value = source(param, from, context).await;
         let value = value.and_then(|value| converted(param, value));
         match settle(param, value) {
+            Ok(Settled::Value(value)) if is_secret(&param.source, context) => {
+                context.set_secret(&param.name, value);
+            }
             Ok(Settled::Value(value)) => context.set(&param.name, value),
             Ok(Settled::Absent(why)) => context.set_absent(&param.name, why),
             Err(problem) => {
@@ -100,14 +111,23 @@ fn is_nothing(value: &Json) -> bool {
     value.is_null() || value.as_str() == Some("")
 }
 
-async fn source(
-    param: &Param,
-    api: &dyn Api,
-    env: &BTreeMap<String, String>,
-    context: &mut Context,
-) -> Result<Json, Problem> {
+/// Whether a value must never be shown: one from a Secret, or taken or computed from such a one.
+fn is_secret(source: &Source, context: &Context) -> bool {
+    match source {
+        Source::Held { kind, .. } => *kind == Holder::Secret,
+        Source::Value(name, _) => context.is_secret(name),
+        Source::Expression(program) => program.references().any(|name| context.is_secret(name)),
+        Source::Env(_)
+        | Source::Event(_)
+        | Source::Config(_)
+        | Source::Call(_)
+        | Source::File { .. } => false,
+    }
+}
+
+async fn source(param: &Param, from: &Sources<'_>, context: &mut Context) -> Result<Json, Problem> {
     match &param.source {
-        Source::Env(name) => match env.get(name) {
+        Source::Env(name) => match from.env.get(name) {
             Some(value) => Ok(Json::from(value.as_str())),
             None => Err(Problem::new(format!(
                 "the environment variable {name} is not set"
@@ -126,7 +146,7 @@ async fn source(
                     .unwrap_or_else(|| format!("`{name}` has no value")),
             )),
         },
-        Source::Call(call) => match calls::fetch(api, call, context).await {
+        Source::Call(call) => match calls::fetch(from.api, call, context).await {
             Ok(answer) => {
                 context.learn(&answer);
                 Ok(answer)
@@ -140,12 +160,23 @@ async fn source(
         },
         Source::Expression(program) => {
             let value = program.evaluate_json(&context.bindings());
-            value.map_err(|error| {
-                let why = context.why_absent(&error.message);
-                Problem::new(match why {
-                    Some(why) => format!("{}; {why}", error.message),
-                    None => error.message,
-                })
+            value.map_err(|error| Problem::new(context.with_cause(error.message)))
+        }
+        Source::Held {
+            kind,
+            namespace,
+            name,
+            key,
+        } => {
+            let held = held::read(*kind, (namespace, name, key), context, from.transport).await;
+            held.map_err(|error| Problem {
+                reason: match &error {
+                    HeldError::Transport(error) => error.reason(),
+                    _ => "ParameterExtractionFailed",
+                },
+                transient: matches!(&error, HeldError::Transport(error) if error.is_transient()),
+                not_found: false,
+                message: error.to_string(),
             })
         }
         Source::File { path, trim } => read(path, *trim, param.required).await,
@@ -192,8 +223,17 @@ fn converted(param: &Param, value: Json) -> Result<Json, Problem> {
     if matches!(param.source, Source::Call(_) | Source::Expression(_)) || is_nothing(&value) {
         return Ok(value);
     }
-    convert(kind, &value)
-        .ok_or_else(|| Problem::new(format!("{value} cannot be converted to {}", kind.name())))
+    let shown = || match &param.source {
+        Source::Held { .. } => "its value".to_owned(),
+        _ => value.to_string(),
+    };
+    convert(kind, &value).ok_or_else(|| {
+        Problem::new(format!(
+            "{} cannot be converted to {}",
+            shown(),
+            kind.name()
+        ))
+    })
 }
 
 impl ParamType {

@@ -21,7 +21,7 @@ use crate::config::Identity;
 use crate::context::{Context, Fault};
 use crate::event::Subject;
 use crate::metrics::AdapterMetrics;
-use crate::params::{self, Stop};
+use crate::params::{self, Sources, Stop};
 use crate::plan::{Operation, Permit};
 use crate::post;
 use crate::preconditions::{self, Verdict};
@@ -169,7 +169,12 @@ impl Engine {
     async fn prepare(&self, progress: &mut Progress) -> Option<Permit> {
         let api = self.api.as_ref();
         let context = &mut progress.context;
-        let params = params::resolve(&self.task, api, &self.env, context);
+        let from = Sources {
+            api,
+            env: &self.env,
+            transport: self.transport.as_ref(),
+        };
+        let params = params::resolve(&self.task, &from, context);
         if let Err(stop) = params.instrument(info_span!("params")).await {
             self.stop(progress, stop);
             return None;

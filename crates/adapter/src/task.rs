@@ -58,6 +58,17 @@ pub enum Source {
     Call(Box<ApiCall>),
     /// Computed.
     Expression(Program),
+    /// A value of a Secret or ConfigMap on the target, read for every event.
+    Held {
+        /// Which of the two.
+        kind: Holder,
+        /// Where.
+        namespace: Template,
+        /// Which.
+        name: Template,
+        /// Which of its values.
+        key: Template,
+    },
     /// The content of a file, read for every event.
     File {
         /// Which file.
@@ -65,6 +76,15 @@ pub enum Source {
         /// Without surrounding white space.
         trim: bool,
     },
+}
+
+/// What holds values on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Values that are never shown.
+    Secret,
+    /// Values anybody may see.
+    ConfigMap,
 }
 
 /// What a value is converted to.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use hyperfleet_source::{Node, suggest};
 
-use super::call;
 use super::scope::Scope;
-use crate::task::{Param, ParamType, Source};
+use super::{call, held};
+use crate::task::{Holder, Param, ParamType, Source};
 use hyperfleet_source::fields::{Fields, Found};
 
 const TYPES: [&str; 6] = ["string", "int", "int64", "float", "float64", "bool"];
@@ -79,12 +79,17 @@ fn source_of(node: &Node, scope: &Scope, found: &mut Found) -> Option<Source> {
     let call = fields.get("api_call");
     let expression = fields.get("expression");
     let file = fields.get("file");
-    let given = [call, expression, file].iter().flatten().count();
-    if given != 1 {
-        found.push(
-            node.error("a source is exactly one of `api_call`, `expression` and `file`, or a text"),
-        );
+    let secret = fields.get("secret");
+    let config_map = fields.get("configmap");
+    let given = [call, expression, file, secret, config_map];
+    if given.iter().flatten().count() != 1 {
+        found.push(node.error(
+            "a source is exactly one of `api_call`, `expression`, `file`, `secret` and `configmap`, or a text",
+        ));
     }
+    let secret = secret.and_then(|node| held::structured(node, Holder::Secret, scope, found));
+    let config_map =
+        config_map.and_then(|node| held::structured(node, Holder::ConfigMap, scope, found));
     let call = call.and_then(|node| call::api_call(node, scope, found));
     let expression = expression.and_then(|node| scope.expression(node, found));
     let file = file.and_then(|node| file_of(node, found));
@@ -92,6 +97,8 @@ fn source_of(node: &Node, scope: &Scope, found: &mut Found) -> Option<Source> {
     call.map(|call| Source::Call(Box::new(call)))
         .or(expression.map(Source::Expression))
         .or(file)
+        .or(secret)
+        .or(config_map)
 }
 
 fn file_of(node: &Node, found: &mut Found) -> Option<Source> {
@@ -109,7 +116,8 @@ fn file_of(node: &Node, found: &mut Found) -> Option<Source> {
     Some(Source::File { path, trim })
 }
 
-/// `env.X`, `event.a.b`, `config.a.b`, `earlier.a.b`, or a bare path into the event.
+/// `env.X`, `event.a.b`, `config.a.b`, `secret.ns.name.key`, `configmap.ns.name.key`, `earlier.a.b`, or a bare path into
+/// the event.
 fn path(node: &Node, text: &str, scope: &Scope, found: &mut Found) -> Option<Source> {
     let mut steps = text.split('.').filter(|step| !step.is_empty());
     let Some(first) = steps.next() else {
@@ -125,15 +133,8 @@ fn path(node: &Node, text: &str, scope: &Scope, found: &mut Found) -> Option<Sou
         "env" => Some(Source::Env(rest.join("."))),
         "event" => Some(Source::Event(rest)),
         "config" => Some(Source::Config(rest)),
-        "secret" | "configmap" => {
-            let message = format!("there is no source `{first}.`");
-            let wrong = node.error(message).with_help(
-                "mount it and use `source: {file: {path: …}}`, or set an environment variable and \
-                 use `env.NAME`",
-            );
-            found.push(wrong);
-            None
-        }
+        "secret" => held::dotted(node, Holder::Secret, &rest, found),
+        "configmap" => held::dotted(node, Holder::ConfigMap, &rest, found),
         earlier if scope.has(earlier) => Some(Source::Value(earlier.to_owned(), rest)),
         _ => {
             // The event's own fields are known; anything else is more probably misspelt.

@@ -193,7 +193,7 @@ fn what_excludes_each_other_is_refused() {
         ),
         (
             "params: [{name: a, source: secret.x}]",
-            "no source `secret.`",
+            "needs a namespace, a name and a key",
         ),
         (
             "params: [{name: a, source: event.id, type: integer}]",

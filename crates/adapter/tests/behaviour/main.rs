@@ -5,6 +5,7 @@
 mod arbitrary;
 mod deleting;
 mod failing;
+mod held;
 mod interrupted;
 mod lifecycle;
 mod lifecycle_on_kubesim;
