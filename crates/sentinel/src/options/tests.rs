@@ -310,3 +310,30 @@ fn options_made_in_code_are_as_good_as_a_file() {
     options.check().unwrap();
     assert_eq!(options.plans().unwrap().len(), 2);
 }
+
+#[test]
+fn replicas_are_asked_for_by_file_or_variable_and_checked() {
+    let shares = |options: Options| options.plans().unwrap()[0].announcement.clone();
+    let alone = shares(load(V1).unwrap());
+    assert_eq!((alone.shares, alone.duration_seconds), (false, 15));
+    let east = "name: east\n  replicas: api\n  lease_duration: 30s";
+    let shared = shares(load(&V1.replace("name: east", east)).unwrap());
+    assert_eq!((shared.shares, shared.duration_seconds), (true, 30));
+    assert_eq!(shared.name, "east");
+    let env = [("HYPERFLEET_SENTINEL_REPLICAS", "kubernetes")];
+    let options = load_with(V1, Flags::default(), &env).unwrap();
+    assert_eq!(options.sentinel.replicas, Replicas::Kubernetes);
+
+    let with = |to: &str| load(&V1.replace("name: east", to)).unwrap_err();
+    for wrong in ["2s", "1500ms", "2h", "0s"] {
+        let error = with(&format!("name: east\n  lease_duration: {wrong}"));
+        assert!(
+            error.contains("sentinel.lease_duration: must be 3s to 1h"),
+            "{error}"
+        );
+    }
+    let error = with("name: east\n  replicas: many");
+    assert!(error.contains("many"), "{error}");
+    let error = load(&format!("jitter: 1.5\n{V1}")).unwrap_err();
+    assert!(error.contains("jitter: must be 0 to 1"), "{error}");
+}
