@@ -11,7 +11,7 @@ use http::Method;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-use crate::connection::{Connection, Endpoint};
+use crate::connection::{Answer, Connection, Endpoint};
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -69,9 +69,18 @@ impl Role {
     }
 
     async fn scrape(&mut self) -> Result<String> {
-        let path = "/metrics".to_owned();
-        let answer = self.metrics.ask(path, Method::GET, Bytes::new()).await?;
+        let answer = match self.get("/metrics").await {
+            Ok(answer) => answer,
+            // A connection that was idle for long may have been closed; the next try opens another.
+            Err(_) => self.get("/metrics").await?,
+        };
         Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    }
+
+    async fn get(&mut self, path: &str) -> Result<Answer> {
+        self.metrics
+            .ask(path.to_owned(), Method::GET, Bytes::new())
+            .await
     }
 
     /// The sum of a metric over its labels.

@@ -33,12 +33,20 @@ pub struct Follow {
     pub fields: Option<String>,
 }
 
+/// What an API answers that may or may not know such pages.
+#[derive(Deserialize)]
+struct AnyPage {
+    items: Vec<RemoteResource>,
+    #[serde(default, rename = "continue")]
+    next: Option<String>,
+    since: Option<String>,
+}
+
 /// One page of a list that neither skips nor repeats while others write.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct KeysetPage {
     pub items: Vec<RemoteResource>,
     /// Asks for the next page; absent on the last one.
-    #[serde(default, rename = "continue")]
     pub next: Option<String>,
     /// Where to watch from so that nothing is missed that happened after this page was read.
     pub since: String,
@@ -78,11 +86,12 @@ impl Client {
         follow: &Follow,
         limit: u32,
     ) -> Result<Option<KeysetPage>, CallError> {
-        let page: Value = self.keyset(follow, limit, None).await?;
-        if page.get("since").is_none() {
-            return Ok(None);
-        }
-        self.read(follow, page).map(Some)
+        let page = self.keyset(follow, limit, None).await?;
+        Ok(page.since.map(|since| KeysetPage {
+            items: page.items,
+            next: page.next,
+            since,
+        }))
     }
 
     /// The page after one.
@@ -93,16 +102,10 @@ impl Client {
         next: &str,
     ) -> Result<KeysetPage, CallError> {
         let page = self.keyset(follow, limit, Some(next)).await?;
-        self.read(follow, page)
-    }
-
-    fn read(&self, follow: &Follow, page: Value) -> Result<KeysetPage, CallError> {
-        serde_json::from_value(page).map_err(|error| CallError {
-            method: Method::GET,
-            url: follow.plural.clone(),
-            attempts: 1,
-            duration: Duration::ZERO,
-            cause: Cause::Answer(error.to_string()),
+        Ok(KeysetPage {
+            items: page.items,
+            next: page.next,
+            since: page.since.unwrap_or_default(),
         })
     }
 
@@ -111,14 +114,22 @@ impl Client {
         follow: &Follow,
         limit: u32,
         next: Option<&str>,
-    ) -> Result<Value, CallError> {
+    ) -> Result<AnyPage, CallError> {
         let mut url = self.follow_url(follow)?;
         url.query_pairs_mut()
             .append_pair("limit", &limit.to_string());
         if let Some(next) = next {
             url.query_pairs_mut().append_pair("continue", next);
         }
-        self.get_json(url.as_str()).await
+        let answer = self.send(url.clone(), Call::get(url.as_str())).await?;
+        // Read once, from the bytes: these pages are a whole fleet.
+        answer.json().map_err(|error| CallError {
+            method: Method::GET,
+            url: printable(&url),
+            attempts: answer.attempts,
+            duration: Duration::ZERO,
+            cause: Cause::Answer(error.to_string()),
+        })
     }
 
     /// Opens a watch from a position on.

@@ -18,13 +18,17 @@ pub(crate) enum Projection {
 /// What is kept in any case: the type of the event is made of the kind.
 const ALWAYS: [&str; 2] = ["id", "kind"];
 
-/// What the decision and the selector look at.
-const LOOKED_AT: [&str; 8] = [
+/// What the decision and the selector look at. Most of a fleet's bytes are words in conditions that nobody reads here.
+const LOOKED_AT: [&str; 12] = [
     "id",
     "kind",
     "generation",
     "labels",
-    "status",
+    "status.phase",
+    "status.last_updated_time",
+    "status.conditions.type",
+    "status.conditions.status",
+    "status.conditions.last_updated_time",
     "created_time",
     "updated_time",
     "deleted_time",
@@ -60,7 +64,11 @@ impl Projection {
             .iter()
             .filter_map(|path| path.first().cloned())
             .collect();
-        fields.extend(LOOKED_AT.map(str::to_owned));
+        let whole_status = fields.contains("status");
+        let looked_at = LOOKED_AT
+            .into_iter()
+            .filter(|field| !(whole_status && field.starts_with("status.")));
+        fields.extend(looked_at.map(str::to_owned));
         Some(fields.into_iter().collect::<Vec<_>>().join(","))
     }
 
@@ -95,6 +103,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_api_is_asked_for_no_more_than_is_looked_at() {
+        let of = |path: &str| Projection::Paths(vec![vec![path.to_owned()]]).fields();
+        let narrow = of("href").unwrap();
+        assert_eq!(
+            narrow,
+            "created_time,deleted_time,generation,href,id,kind,labels,status.conditions.last_updated_time,\
+             status.conditions.status,status.conditions.type,status.last_updated_time,status.phase,updated_time"
+        );
+        let whole = of("status").unwrap();
+        assert!(
+            whole.contains(",status,") && !whole.contains("status."),
+            "{whole}"
+        );
+        assert_eq!(Projection::All.fields(), None);
+    }
 
     #[test]
     fn only_what_is_needed_is_kept() {
