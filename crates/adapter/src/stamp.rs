@@ -1,8 +1,8 @@
 //! Marks on every object we apply: whose it is, of which generation, and the proof of it.
 
+use hyperfleet_core::ownership::Keyring;
 pub use hyperfleet_core::ownership::{ADAPTER, OWNERSHIP, RESOURCE_ID};
-use hyperfleet_core::ownership::{Claim, Keyring};
-use hyperfleet_transport::InvalidManifest;
+use hyperfleet_transport::{InvalidManifest, claim};
 use serde_json::{Map, Value as Json, json};
 
 /// Annotation: the generation of that resource.
@@ -70,19 +70,6 @@ impl Stamp<'_> {
         }
         Ok(())
     }
-}
-
-/// What an object says about whose it is; `None` when it says nothing.
-pub fn claim(object: &Json) -> Option<Claim<'_>> {
-    let metadata = &object["metadata"];
-    Some(Claim {
-        adapter: metadata["labels"][ADAPTER].as_str()?,
-        resource_id: metadata["labels"][RESOURCE_ID].as_str()?,
-        api_version: object["apiVersion"].as_str()?,
-        kind: object["kind"].as_str()?,
-        namespace: metadata["namespace"].as_str().unwrap_or_default(),
-        name: metadata["name"].as_str()?,
-    })
 }
 
 /// Whether an object still carries a mark that says it is ours.

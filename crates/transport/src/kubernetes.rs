@@ -20,8 +20,9 @@ mod classify;
 mod connect;
 mod discovery;
 mod limiter;
+mod survey;
 
-pub use connect::{ConnectError, KubernetesConfig};
+pub use connect::{ConnectError, KubernetesConfig, pod_namespace};
 use discovery::{Discovered, Known, Place};
 use limiter::Limiter;
 

@@ -24,12 +24,14 @@ mod object;
 mod offline;
 mod ownership;
 mod preview;
+mod survey;
 mod transport;
 
 pub use error::{Failure, Operation, TransportError};
-pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport};
+pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport, pod_namespace};
 pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
 pub use offline::OfflineTransport;
-pub use ownership::{OwnershipConfig, OwnershipError};
+pub use ownership::{OwnershipConfig, OwnershipError, claim};
 pub use preview::{Change, Preview, PreviewTransport, Previewed};
+pub use survey::{Kinds, Page, Survey};
 pub use transport::{Delete, Deletion, Mode, Propagation, Scope, Transport};

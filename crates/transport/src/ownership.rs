@@ -1,10 +1,11 @@
-//! The keys that prove which objects are ours, from files.
+//! What objects say about whose they are, and the keys that prove it, from files.
 
 use std::path::{Path, PathBuf};
 
-use hyperfleet_core::ownership::{Key, Keyring, ShortKey};
+use hyperfleet_core::ownership::{ADAPTER, Claim, Key, Keyring, RESOURCE_ID, ShortKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How ownership of objects is proven. Without a key nothing is signed, and the sweeper deletes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +61,19 @@ impl OwnershipConfig {
             (None, Some(_)) => Err(OwnershipError::OnlyPrevious),
         }
     }
+}
+
+/// What an object says about whose it is; `None` when it says nothing.
+pub fn claim(object: &Value) -> Option<Claim<'_>> {
+    let metadata = &object["metadata"];
+    Some(Claim {
+        adapter: metadata["labels"][ADAPTER].as_str()?,
+        resource_id: metadata["labels"][RESOURCE_ID].as_str()?,
+        api_version: object["apiVersion"].as_str()?,
+        kind: object["kind"].as_str()?,
+        namespace: metadata["namespace"].as_str().unwrap_or_default(),
+        name: metadata["name"].as_str()?,
+    })
 }
 
 fn read(option: &'static str, path: &Path) -> Result<Key, OwnershipError> {

@@ -86,6 +86,17 @@ pub enum ConnectError {
     },
 }
 
+/// Where the namespace of a pod stands.
+const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// The namespace of the pod we run in; `default` outside of one.
+pub async fn pod_namespace() -> String {
+    match tokio::fs::read_to_string(NAMESPACE_FILE).await {
+        Ok(text) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "default".to_owned(),
+    }
+}
+
 /// How long connecting may take altogether.
 const PATIENCE: Duration = Duration::from_secs(5);
 

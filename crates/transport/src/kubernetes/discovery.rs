@@ -94,9 +94,25 @@ struct Resource {
     name: String,
     kind: String,
     namespaced: bool,
+    #[serde(default)]
+    verbs: Vec<String>,
 }
 
 impl ResourceList {
+    /// The kinds of which objects can be found, looked at and deleted, by their plural.
+    pub(super) fn sweepable(&self) -> impl Iterator<Item = (&str, &str)> {
+        let can = |resource: &&Resource, verb: &str| resource.verbs.iter().any(|can| can == verb);
+        self.resources
+            .iter()
+            .filter(|resource| !resource.name.contains('/'))
+            .filter(move |resource| {
+                ["list", "get", "delete"]
+                    .iter()
+                    .all(|verb| can(resource, verb))
+            })
+            .map(|resource| (resource.name.as_str(), resource.kind.as_str()))
+    }
+
     fn kinds(self) -> HashMap<String, Place> {
         let listed = self.resources.into_iter();
         listed

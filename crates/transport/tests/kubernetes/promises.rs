@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hyperfleet_transport::{
     ConnectError, Delete, Deletion, Failure, KubernetesConfig, KubernetesTransport, Mode,
-    ObjectKind, ObjectRef, Propagation, Scope, Selector, Transport,
+    ObjectKind, ObjectRef, Propagation, Scope, Selector, Survey, Transport,
 };
 use serde_json::{Value as Json, json};
 
@@ -27,6 +27,7 @@ promises![
     an_absent_object_is_none_and_deleting_it_is_no_error,
     deleting_another_object_of_the_same_name_is_refused,
     labels_find_objects_and_pages_are_joined,
+    every_kind_can_be_surveyed_by_a_label,
     a_wrong_manifest_is_invalid_and_names_the_field,
     a_name_that_is_no_name_is_invalid,
     a_kind_that_does_not_exist_is_named,
@@ -161,6 +162,33 @@ async fn labels_find_objects_and_pages_are_joined(world: World) {
     assert!(none.is_empty());
     let anywhere = world.transport.list(&kind, None, &with("x")).await.unwrap();
     assert!(anywhere.len() >= 3);
+}
+
+async fn every_kind_can_be_surveyed_by_a_label(world: World) {
+    let manifest = world.config_map("a", json!({}));
+    let transport = &world.transport;
+    transport.apply(&manifest, Mode::Commit).await.unwrap();
+    let found = transport.kinds().await.unwrap();
+    assert!(found.failed.is_empty(), "{:?}", found.failed);
+    let count = |kind: &str| {
+        found
+            .kinds
+            .iter()
+            .filter(|known| known.kind == kind)
+            .count()
+    };
+    for kind in ["ConfigMap", "Namespace", "Job", "CustomResourceDefinition"] {
+        assert_eq!(count(kind), 1, "{kind}");
+    }
+    // It can be asked, but there is nothing to list or delete.
+    assert_eq!(count("TokenReview") + count("Binding"), 0);
+    let kind = ObjectKind::new("v1", "ConfigMap");
+    let page = transport.page(&kind, "app", None).await.unwrap();
+    let ours = page.items.iter().map(|item| ObjectRef::of(item).unwrap());
+    assert_eq!(ours.filter(|item| *item == world.named("a")).count(), 1);
+    assert_eq!(page.next, None);
+    let nothing = transport.page(&kind, "nobody-has-it", None).await.unwrap();
+    assert!(nothing.items.is_empty());
 }
 
 async fn a_wrong_manifest_is_invalid_and_names_the_field(world: World) {
