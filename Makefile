@@ -18,8 +18,8 @@ test: ## Run every test; installs and starts the servers it needs
 
 check: ## Formatting, lints and docs
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
 
 bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches
@@ -28,8 +28,8 @@ bench: ## Measure, and print the figures with their method
 	@$${CARGO_TARGET_DIR:-target}/release/hyperfleet-bench api --start $${CARGO_TARGET_DIR:-target}/release \
 	  --clusters 2000 --report-clusters 500 --duration 2s
 
-build: ## The release binary: target/release/hyperfleet
-	$(CARGO) build --release -p hyperfleet
+build: ## The release binary: target/release/hyperfleet, with every broker
+	$(CARGO) build --release -p hyperfleet --features all-brokers
 
 clean: ## Remove what was built and the local data directory
 	$(CARGO) clean

@@ -95,8 +95,8 @@ impl Broker {
     /// tried again in the background; [`Publisher::health`] tells.
     pub async fn connect(config: &BrokerConfig, metrics: Metrics) -> Result<Self, BrokerError> {
         config.validate()?;
-        for key in config.unknown.keys() {
-            tracing::warn!(key, "unknown key in the broker configuration has no effect");
+        for key in config.without_effect() {
+            tracing::warn!(key, "key in the broker configuration has no effect");
         }
         if config.log_config {
             tracing::info!(config = ?config, "broker configuration");
@@ -108,13 +108,17 @@ impl Broker {
                 let settings = config.require_rabbitmq()?.clone();
                 Arc::new(crate::rabbitmq::RabbitMqBroker::connect(settings, metrics).await?)
             }
-            #[cfg(not(feature = "rabbitmq"))]
-            BrokerType::RabbitMq => {
-                return Err(BrokerError::Config(ConfigError::MissingFeature {
-                    kind: "rabbitmq",
-                    feature: "rabbitmq",
-                }));
+            #[cfg(feature = "pubsub")]
+            BrokerType::PubSub => {
+                let settings = config.require_pubsub()?.clone();
+                Arc::new(crate::pubsub::PubSubBroker::connect(settings, metrics).await?)
             }
+            #[cfg(feature = "sqs")]
+            BrokerType::Sqs => {
+                Arc::new(crate::sqs::SqsBroker::connect(config.sqs(), metrics).await?)
+            }
+            #[cfg(not(all(feature = "rabbitmq", feature = "pubsub", feature = "sqs")))]
+            other => return Err(other.missing().into()),
         };
         Ok(Self {
             kind: config.kind,

@@ -4,9 +4,9 @@
 mod amqp_url;
 mod env;
 mod kind;
+mod pubsub;
 mod rabbitmq;
-
-use std::collections::BTreeMap;
+mod sqs;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,14 @@ use crate::subscribe::SubscribeOptions;
 
 pub use self::amqp_url::AmqpUrl;
 pub use self::kind::BrokerType;
+pub use self::pubsub::PubSubConfig;
 pub use self::rabbitmq::{ExchangeType, RabbitMqConfig};
+
+pub use self::sqs::SqsConfig;
 
 /// The broker library's file: `broker` with `subscriber` beside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct BrokerFile {
     /// Log the effective configuration at start, without its secrets.
     pub log_config: bool,
@@ -41,9 +44,9 @@ impl From<BrokerFile> for BrokerConfig {
 
 /// Which broker, and how to reach it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct BrokerConfig {
-    /// `memory` or `rabbitmq`.
+    /// `memory`, `rabbitmq`, `pubsub` (also `googlepubsub`) or `sqs` (also `awsSqs`, `awsSns`).
     #[serde(rename = "type")]
     pub kind: BrokerType,
     /// Settings of the in-process broker.
@@ -51,15 +54,28 @@ pub struct BrokerConfig {
     /// Settings of RabbitMQ; required when `type` is `rabbitmq`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rabbitmq: Option<RabbitMqConfig>,
+    /// Settings of Google Pub/Sub; required when `type` is `pubsub`.
+    #[serde(
+        rename = "googlepubsub",
+        alias = "pubsub",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(extend("x-aliases" = ["pubsub"]))]
+    pub pubsub: Option<PubSubConfig>,
+    /// Settings of AWS SNS and SQS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sqs: Option<SqsConfig>,
     /// How a consumer takes its messages.
     pub subscriber: SubscriberConfig,
     /// Log the effective configuration at start, without its secrets.
     pub log_config: bool,
-    /// Keys without a meaning here. Files written for the Go library have some (`topic`), so they
-    /// are warned about instead of refused.
-    #[serde(flatten)]
-    #[schemars(skip)]
-    pub unknown: BTreeMap<String, serde_json::Value>,
+    /// Has no effect: the topic is a setting of the Sentinel and the adapter. Files written for the
+    /// Go library carry it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Has no effect, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscription: Option<String>,
 }
 
 /// How a consumer takes its messages.
@@ -179,7 +195,39 @@ impl BrokerConfig {
         match self.kind {
             BrokerType::Memory => self.memory.validate(),
             BrokerType::RabbitMq => self.require_rabbitmq().map(|_| ()),
+            BrokerType::PubSub => self.require_pubsub().map(|_| ()),
+            BrokerType::Sqs => self.sqs().validate(),
         }
+    }
+
+    /// The keys that are there and change nothing.
+    pub(crate) fn without_effect(&self) -> Vec<&'static str> {
+        let given = [
+            (self.topic.is_some(), "topic"),
+            (self.subscription.is_some(), "subscription"),
+        ];
+        let own = given
+            .into_iter()
+            .filter_map(|(given, key)| given.then_some(key));
+        let pubsub = self.pubsub.iter().flat_map(PubSubConfig::without_effect);
+        own.chain(pubsub).collect()
+    }
+
+    /// The settings of AWS, all of which have a default.
+    pub(crate) fn sqs(&self) -> SqsConfig {
+        self.sqs.clone().unwrap_or_default()
+    }
+
+    pub(crate) fn require_pubsub(&self) -> Result<&PubSubConfig, ConfigError> {
+        let settings = self.pubsub.as_ref();
+        let settings = settings.filter(|settings| !settings.project_id.is_empty());
+        let settings = settings.ok_or(ConfigError::Missing {
+            key: "broker.googlepubsub.project_id",
+            kind: "pubsub",
+            env: "BROKER_PROJECT_ID or BROKER_GOOGLEPUBSUB_PROJECT_ID",
+        })?;
+        settings.validate()?;
+        Ok(settings)
     }
 
     pub(crate) fn require_rabbitmq(&self) -> Result<&RabbitMqConfig, ConfigError> {

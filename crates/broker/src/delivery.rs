@@ -147,7 +147,7 @@ impl DeliveryRules {
     /// What becomes of a message whose delivery `attempt` ended without a word: its consumer was
     /// killed or cut off.
     #[cfg_attr(
-        not(feature = "rabbitmq"),
+        not(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs")),
         expect(dead_code, reason = "a consumer in memory ends with the broker")
     )]
     pub(crate) fn after_loss(&self, attempt: u32) -> Settlement {

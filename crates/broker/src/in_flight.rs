@@ -28,6 +28,15 @@ impl InFlight {
         }
     }
 
+    /// Leave to hand out another one, if there is room right now.
+    #[cfg_attr(
+        not(feature = "sqs"),
+        expect(dead_code, reason = "only SQS takes several messages by one request")
+    )]
+    pub(crate) fn try_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
     /// Returns when every delivery is settled, or after `limit` with a warning.
     pub(crate) async fn drain(&self, limit: Duration) {
         let all_back = self.room.acquire_many(self.limit);

@@ -36,23 +36,38 @@
 //! | lost connection | - | publisher and subscriber reconnect with backoff; what was unsettled comes again |
 //! | close | waits for deliveries handed out | the same, then disconnects, which returns what was prefetched |
 //!
+//! Pub/Sub and SNS with SQS are drawn in their own modules; Pub/Sub moves copies as RabbitMQ does, SQS
+//! counts and delays by itself.
+//!
 //! A new broker implements `Backend`, `Publisher`, `Subscriber` and `Settle`, gets a
 //! [`config::BrokerType`], and must pass `tests/behaviour`.
 //!
 //! Order is not promised, duplicates are possible, and consumers serialise by key themselves: an
 //! event only says that something should be looked at.
 
+#[cfg(any(feature = "pubsub", feature = "sqs"))]
+mod audience;
+#[cfg(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs"))]
+mod backoff;
 mod broker;
 pub mod config;
 mod dead_letter;
 mod delivery;
 pub mod event;
+#[cfg(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs"))]
+mod headers;
 mod in_flight;
 mod memory;
 mod metrics;
 mod publish;
+#[cfg(feature = "pubsub")]
+mod pubsub;
 #[cfg(feature = "rabbitmq")]
 mod rabbitmq;
+#[cfg(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs"))]
+mod settling;
+#[cfg(feature = "sqs")]
+mod sqs;
 mod subscribe;
 mod unroutable;
 

@@ -160,7 +160,7 @@ impl SubscriptionMetrics {
     }
 
     #[cfg_attr(
-        not(feature = "rabbitmq"),
+        not(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs")),
         expect(dead_code, reason = "settling in memory cannot fail")
     )]
     pub(crate) fn unsettled(&self) {

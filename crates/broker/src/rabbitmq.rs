@@ -25,7 +25,6 @@
 //! killed consumer is only marked as redelivered: it is replaced by a copy that counts one more
 //! before anybody sees it.
 
-mod backoff;
 mod connection;
 mod dead_letters;
 mod link;

@@ -22,7 +22,8 @@ pub(crate) fn config() -> Result<BrokerConfig> {
     config.apply_env(std::env::vars())?;
     if config.kind == BrokerType::Memory {
         bail!(
-            "no broker is configured: set BROKER_TYPE=rabbitmq and BROKER_RABBITMQ_URL, or name a file with \
+            "no broker is configured: set BROKER_TYPE (rabbitmq with BROKER_RABBITMQ_URL, pubsub with \
+             BROKER_PROJECT_ID, sqs with BROKER_REGION), or name a file with \
              BROKER_CONFIG_FILE (the memory broker is for `hyperfleet up`, where all parts share one process)"
         );
     }

@@ -1,10 +1,12 @@
 //! The environment variables: those of the Go library (`BROKER_RABBITMQ_URL`) and the shorter ones
 //! of the documents (`BROKER_HOST`).
 
+mod cloud;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use super::{AmqpUrl, BrokerConfig, ConfigError, ExchangeType, RabbitMqConfig};
+use super::{AmqpUrl, BrokerConfig, BrokerType, ConfigError, ExchangeType, RabbitMqConfig};
 
 impl BrokerConfig {
     /// Lets the variables win over what is configured already. An empty variable counts as unset.
@@ -32,10 +34,16 @@ impl BrokerConfig {
                 settings => *settings = Some(RabbitMqConfig::new(url)),
             }
         }
-        match &mut self.rabbitmq {
-            Some(settings) => env.apply_rabbitmq(settings),
-            None => Ok(()),
+        if let Some(settings) = &mut self.rabbitmq {
+            env.apply_rabbitmq(settings)?;
         }
+        if self.kind == BrokerType::PubSub || self.pubsub.is_some() {
+            env.apply_pubsub(self.pubsub.get_or_insert_default())?;
+        }
+        if self.kind == BrokerType::Sqs || self.sqs.is_some() {
+            env.apply_sqs(self.sqs.get_or_insert_default())?;
+        }
+        Ok(())
     }
 }
 

@@ -18,17 +18,37 @@ pub enum BrokerType {
     Memory,
     /// RabbitMQ over AMQP 0.9.1.
     RabbitMq,
+    /// Google Pub/Sub.
+    PubSub,
+    /// AWS SNS and SQS.
+    Sqs,
 }
 
 impl BrokerType {
-    const ALL: [Self; 2] = [Self::Memory, Self::RabbitMq];
+    const ALL: [Self; 4] = [Self::Memory, Self::RabbitMq, Self::PubSub, Self::Sqs];
 
     /// The name used in configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::RabbitMq => "rabbitmq",
+            Self::PubSub => "pubsub",
+            Self::Sqs => "sqs",
         }
+    }
+
+    /// What the documents and the Go library call it.
+    fn other_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Memory | Self::RabbitMq => &[],
+            Self::PubSub => &["googlepubsub"],
+            Self::Sqs => &["awsSqs", "awsSns"],
+        }
+    }
+
+    fn is_called(self, name: &str) -> bool {
+        let mut names = std::iter::once(self.name()).chain(self.other_names().iter().copied());
+        names.any(|known| known.eq_ignore_ascii_case(name))
     }
 
     /// The cargo feature that is needed and missing, if any.
@@ -36,6 +56,17 @@ impl BrokerType {
         match self {
             Self::Memory => None,
             Self::RabbitMq => (!cfg!(feature = "rabbitmq")).then_some("rabbitmq"),
+            Self::PubSub => (!cfg!(feature = "pubsub")).then_some("pubsub"),
+            Self::Sqs => (!cfg!(feature = "sqs")).then_some("sqs"),
+        }
+    }
+
+    /// What to say when it was chosen without being parsed.
+    #[cfg(not(all(feature = "rabbitmq", feature = "pubsub", feature = "sqs")))]
+    pub(crate) fn missing(self) -> ConfigError {
+        ConfigError::MissingFeature {
+            kind: self.name(),
+            feature: self.missing_feature().unwrap_or(self.name()),
         }
     }
 
@@ -55,7 +86,7 @@ impl FromStr for BrokerType {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let kind = Self::ALL
             .into_iter()
-            .find(|kind| kind.name().eq_ignore_ascii_case(text))
+            .find(|kind| kind.is_called(text))
             .ok_or_else(|| ConfigError::UnknownType {
                 given: text.to_owned(),
             })?;
@@ -95,6 +126,9 @@ impl JsonSchema for BrokerType {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "enum": Self::ALL.map(Self::name)})
+        let names = Self::ALL.into_iter().flat_map(|kind| {
+            std::iter::once(kind.name()).chain(kind.other_names().iter().copied())
+        });
+        schemars::json_schema!({"type": "string", "enum": names.collect::<Vec<_>>()})
     }
 }

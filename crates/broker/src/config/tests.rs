@@ -1,3 +1,4 @@
+use hyperfleet_runtime::Secret;
 use serde_json::json;
 
 use super::*;
@@ -30,7 +31,7 @@ fn a_file_written_for_the_go_library_is_read() {
     assert_eq!(config.kind, BrokerType::RabbitMq);
     assert_eq!(config.subscribe_options().concurrency, 4);
     assert!(config.log_config);
-    assert!(config.unknown.contains_key("topic"));
+    assert_eq!(config.without_effect(), ["topic"]);
     let rabbitmq = config.rabbitmq.unwrap();
     assert_eq!(rabbitmq.exchange_type, ExchangeType::Topic);
     assert_eq!(rabbitmq.exchange_of("clusters"), "clusters");
@@ -114,7 +115,8 @@ fn an_unknown_broker_is_refused_with_the_known_ones() {
     assert!(
         error
             .to_string()
-            .contains("`kafka` is unknown; known: memory, rabbitmq"),
+            .contains("`kafka` is unknown; known: memory, rabbitmq")
+            && error.to_string().contains("sqs"),
         "{error}"
     );
 }
@@ -140,4 +142,126 @@ fn urls_choose_the_broker() {
     );
     assert!(BrokerConfig::from_url("kafka://h").is_err());
     assert!(BrokerConfig::from_url("amqp://").is_err());
+}
+
+#[test]
+fn an_unknown_key_is_refused() {
+    for (file, key) in [
+        (json!({"broker": {"tpye": "memory"}}), "tpye"),
+        (json!({"brokers": {}}), "brokers"),
+        (json!({"broker": {"sqs": {"regoin": "x"}}}), "regoin"),
+        (json!({"broker": {"pubsub": {"project": "x"}}}), "project"),
+    ] {
+        let error = serde_json::from_value::<BrokerFile>(file).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("unknown field `{key}`")),
+            "{error}"
+        );
+    }
+}
+
+#[cfg(feature = "pubsub")]
+#[test]
+fn the_variables_of_the_documents_reach_pubsub() {
+    let mut config = BrokerConfig::default();
+    let pairs = [
+        ("BROKER_TYPE", "pubsub"),
+        ("BROKER_PROJECT_ID", "hyperfleet-prod"),
+    ];
+    config.apply_env(env(&pairs)).unwrap();
+    config.validate().unwrap();
+    assert_eq!(config.kind, BrokerType::PubSub);
+    assert_eq!(config.pubsub.unwrap().project_id, "hyperfleet-prod");
+}
+
+#[cfg(feature = "pubsub")]
+#[test]
+fn a_pubsub_file_written_for_the_go_library_is_read() {
+    let file: BrokerFile = serde_json::from_value(json!({
+        "broker": {
+            "type": "googlepubsub",
+            "googlepubsub": {
+                "project_id": "p", "ack_deadline_seconds": 60, "message_retention_duration": "7d",
+                "expiration_ttl": "31d", "dead_letter_topic": "x", "num_goroutines": 10,
+                "retry_min_backoff": "10s", "retry_max_backoff": "600s",
+                "create_topic_if_missing": true,
+            },
+        },
+    }))
+    .unwrap();
+    let config = BrokerConfig::from(file);
+    config.validate().unwrap();
+    assert_eq!(
+        config.without_effect(),
+        ["dead_letter_topic", "num_goroutines"]
+    );
+    let pubsub = config.pubsub.unwrap();
+    let kept = pubsub.message_retention_duration.unwrap().get();
+    assert_eq!(kept.as_secs(), 7 * 86_400);
+    assert!(pubsub.create_topic_if_missing && !pubsub.create_subscription_if_missing);
+}
+
+#[cfg(feature = "pubsub")]
+#[test]
+fn pubsub_settings_google_would_refuse_are_refused_here() {
+    for (key, value) in [
+        ("ack_deadline_seconds", json!(5)),
+        ("dead_letter_max_attempts", json!(101)),
+        ("message_retention_duration", json!("5m")),
+        ("expiration_ttl", json!("1h")),
+        ("retry_min_backoff", json!("601s")),
+    ] {
+        let config: BrokerConfig = serde_json::from_value(
+            json!({"type": "pubsub", "pubsub": {"project_id": "p", key: value}}),
+        )
+        .unwrap();
+        let error = config.validate().unwrap_err().to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}
+
+#[cfg(feature = "sqs")]
+#[test]
+fn the_variables_of_the_documents_reach_sqs() {
+    let mut config = BrokerConfig::default();
+    let queue = "https://sqs.us-east-1.amazonaws.com/123456789012/hyperfleet-cluster-events";
+    let pairs = [
+        ("BROKER_TYPE", "awsSqs"),
+        ("BROKER_REGION", "us-east-1"),
+        ("BROKER_QUEUE_URL", queue),
+    ];
+    config.apply_env(env(&pairs)).unwrap();
+    config.validate().unwrap();
+    assert_eq!(config.kind, BrokerType::Sqs);
+    let sqs = config.sqs();
+    assert_eq!(
+        (sqs.region.as_deref(), sqs.queue_url.as_deref()),
+        (Some("us-east-1"), Some(queue))
+    );
+}
+
+#[test]
+fn the_secret_key_is_never_shown() {
+    let config = BrokerConfig {
+        sqs: Some(SqsConfig {
+            access_key_id: Some("id".into()),
+            secret_access_key: Some(Secret::from("sekret")),
+            ..SqsConfig::default()
+        }),
+        ..BrokerConfig::default()
+    };
+    let shown = format!("{config:?} {}", serde_json::to_string(&config).unwrap());
+    assert!(
+        shown.contains("REDACTED") && !shown.contains("sekret"),
+        "{shown}"
+    );
+}
+
+#[cfg(not(feature = "sqs"))]
+#[test]
+fn a_broker_that_is_not_built_in_says_which_feature_brings_it() {
+    let error = "sqs".parse::<BrokerType>().unwrap_err().to_string();
+    assert!(error.contains("cargo feature `sqs`"), "{error}");
 }

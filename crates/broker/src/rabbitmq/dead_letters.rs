@@ -6,7 +6,7 @@ use lapin::{BasicProperties, Channel};
 
 use super::connection::is_refusal;
 use super::link::{Link, LinkError};
-use super::message::Headers;
+use super::message;
 use super::names::Names;
 use crate::broker::BrokerError;
 use crate::dead_letter::{DeadLetter, Fate, Progress, Selection};
@@ -59,8 +59,8 @@ pub(super) async fn clear(
             continue;
         }
         if fate == Fate::Replay {
-            let headers = Headers::of_message(&message.properties).stripped();
-            let properties = headers.into_properties();
+            let headers = message::headers(&message.properties).stripped();
+            let properties = message::properties(headers);
             let moving = link.move_to(&names.queue, letter.body.clone(), properties);
             moving.await.map_err(|e| from_link(action(), e))?;
         }
@@ -75,7 +75,7 @@ pub(super) async fn clear(
 }
 
 fn letter(body: Vec<u8>, properties: &BasicProperties) -> DeadLetter {
-    Headers::of_message(properties).epitaph(body)
+    message::headers(properties).epitaph(body)
 }
 
 async fn get(

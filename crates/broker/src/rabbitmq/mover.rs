@@ -7,7 +7,7 @@ use lapin::options::{BasicAckOptions, BasicNackOptions};
 use tokio::time::sleep;
 
 use super::link::{Link, LinkError};
-use super::message::Headers;
+use super::message;
 use super::names::Names;
 
 /// Delayed messages one consumer holds at a time. With more, the later ones wait in the queue, so
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Sees one delayed message through. Cancelled with its connection, after which the server has the
 /// message again.
 pub(super) async fn hold(link: Link, names: &Names, message: lapin::message::Delivery) {
-    let headers = Headers::of_message(&message.properties);
+    let headers = message::headers(&message.properties);
     let remaining = headers.remaining(Utc::now());
     if remaining > LONGEST_HOLD {
         sleep(LONGEST_HOLD).await;
@@ -37,7 +37,7 @@ pub(super) async fn hold(link: Link, names: &Names, message: lapin::message::Del
     }
     sleep(remaining).await;
     loop {
-        let properties = headers.due().into_properties();
+        let properties = message::properties(headers.due());
         match link
             .move_to(&names.queue, message.data.clone(), properties)
             .await

@@ -8,10 +8,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::link::{Link, LinkError, Outcome, Outgoing, Wait};
-use super::message::Headers;
+use super::message;
 use super::names::short;
 use crate::config::{ExchangeType, RabbitMqConfig};
 use crate::event::Event;
+use crate::headers::Headers;
 use crate::metrics::Metrics;
 use crate::publish::{PublishError, Publisher};
 use crate::unroutable::Unroutable;
@@ -83,7 +84,7 @@ impl RabbitMqPublisher {
             exchange: name(self.config.exchange_of(topic))?,
             routing_key: routing_key.map_err(|e| refused(topic, e.to_string()))?,
             body,
-            properties: Headers::of_event(&event.id).into_properties(),
+            properties: message::properties(Headers::of_event(&event.id)),
         })
     }
 }

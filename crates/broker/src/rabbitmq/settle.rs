@@ -4,21 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
-use futures::future::{BoxFuture, FutureExt as _};
+use futures::future::BoxFuture;
 use lapin::options::BasicAckOptions;
 use lapin::types::ShortString;
 use lapin::{Acker, BasicProperties};
-use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::link::Link;
-use super::message::Headers;
+use super::message;
 use super::names::Names;
 use crate::delivery::{Settle, Settlement};
+use crate::headers::Headers;
 use crate::metrics::SubscriptionMetrics;
+use crate::settling::Settling;
 
 /// Before trying again to move a message while its own connection is up.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,9 +28,7 @@ pub(super) struct Desk {
     pub(super) names: Arc<Names>,
     pub(super) link: Link,
     pub(super) metrics: Arc<SubscriptionMetrics>,
-    pub(super) tasks: TaskTracker,
-    /// A delivery may be dropped outside of the runtime.
-    pub(super) runtime: Handle,
+    pub(super) settling: Settling,
 }
 
 /// A received message whose original is still the server's.
@@ -51,17 +49,8 @@ impl Settle for Unsettled {
         permit: OwnedSemaphorePermit,
     ) -> BoxFuture<'static, ()> {
         let desk = Arc::clone(&self.desk);
-        let work = async move {
-            self.carry_out(settlement).await;
-            drop(permit);
-        };
-        let task = desk.tasks.spawn_on(work, &desk.runtime);
-        async move {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "settling a message ended early; it comes again");
-            }
-        }
-        .boxed()
+        desk.settling
+            .carry_out(async move { self.carry_out(settlement).await }, permit)
     }
 }
 
@@ -90,7 +79,7 @@ impl Unsettled {
             }
         };
         if let Some((queue, headers)) = target {
-            let moving = self.move_to(queue, headers.into_properties());
+            let moving = self.move_to(queue, message::properties(headers));
             tokio::select! {
                 biased;
                 () = self.lost.cancelled() => return self.comes_again("connection lost"),

@@ -8,22 +8,22 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use lapin::Consumer;
 use lapin::message::Delivery as Message;
-use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::backoff::Backoff;
-use super::message::Headers;
+use super::message;
 use super::mover;
 use super::session::{Plan, Session};
 use super::settle::{Desk, Unsettled};
+use crate::backoff::Backoff;
 use crate::broker::BrokerError;
 use crate::dead_letter::DeadLetterCause;
 use crate::delivery::{Delivery, DeliveryRules, Settle as _, Settlement};
 use crate::event::Event;
 use crate::in_flight::InFlight;
+use crate::settling::Settling;
 use crate::subscribe::{Health, SubscribeOptions, Subscriber};
 
 pub(super) struct RabbitMqSubscriber {
@@ -61,8 +61,7 @@ impl RabbitMqSubscriber {
             names: Arc::clone(&plan.names),
             link: plan.link.clone(),
             metrics: Arc::clone(&rules.metrics),
-            tasks: TaskTracker::new(),
-            runtime: Handle::current(),
+            settling: Settling::new(),
         });
         let pump = Pump {
             plan,
@@ -96,7 +95,7 @@ impl RabbitMqSubscriber {
                 // The server has it again and sends it over the new connection.
                 continue;
             }
-            let headers = Headers::of_message(&inbound.message.properties);
+            let headers = message::headers(&inbound.message.properties);
             let attempt = headers.attempt();
             let redelivered = inbound.message.redelivered;
             let event = Event::decode(&inbound.message.data);
@@ -159,8 +158,7 @@ impl Subscriber for RabbitMqSubscriber {
         self.in_flight.drain(self.drain_timeout).await;
         self.stop.cancel();
         self.pump.wait().await;
-        self.desk.tasks.close();
-        self.desk.tasks.wait().await;
+        self.desk.settling.finish().await;
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hyperfleet_broker::{Broker, Delivery, Event, Metrics, SubscribeOptions, Subscriber};
+#[cfg(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs"))]
+use libtest_mimic::Completion;
 use libtest_mimic::Trial;
 use prometheus::Registry;
 use serde_json::json;
@@ -77,6 +79,27 @@ pub(crate) fn promises(kind: &str, bench: &Arc<dyn Bench>, list: Vec<Promise>) -
         })
     };
     list.into_iter().map(trial).collect()
+}
+
+#[cfg(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs"))]
+/// As [`promises`], or all of them ignored, with the reason why there is no server.
+pub(crate) fn promises_or_skip(
+    kind: &str,
+    bench: &Arc<dyn Bench>,
+    list: Vec<Promise>,
+    unavailable: Option<String>,
+) -> Vec<Trial> {
+    let Some(reason) = unavailable else {
+        return promises(kind, bench, list);
+    };
+    eprintln!("skipped: the broker {kind}: {reason}");
+    let ignored = |(name, _): Promise| {
+        let reason = reason.clone();
+        Trial::ignorable_test(format!("{kind}::{name}"), || {
+            Ok(Completion::ignored_with(reason))
+        })
+    };
+    list.into_iter().map(ignored).collect()
 }
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);

@@ -14,10 +14,10 @@ use hyperfleet_broker::{Broker, Metrics};
 use lapin::options::BasicPublishOptions;
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
-use libtest_mimic::{Completion, Trial};
+use libtest_mimic::Trial;
 
 use self::server::Server;
-use crate::bench::{Bench, BoxFuture, Fixture, Promise, promises};
+use crate::bench::{Bench, BoxFuture, Fixture, Promise, promises_or_skip};
 
 /// One server for all trials that leave it alone.
 static SERVER: Mutex<Option<Server>> = Mutex::new(None);
@@ -30,22 +30,7 @@ pub(crate) fn trials(common: Vec<Promise>) -> Vec<Trial> {
     all.extend(faults::promises());
     all.extend(killed::promises());
     all.extend(outage::promises());
-    match Server::unavailable() {
-        None => promises("rabbitmq", &bench, all),
-        Some(reason) => {
-            eprintln!("skipped: brokers on RabbitMQ: {reason}");
-            all.into_iter()
-                .map(|promise| ignored(promise, &reason))
-                .collect()
-        }
-    }
-}
-
-fn ignored((name, _): Promise, reason: &str) -> Trial {
-    let reason = reason.to_owned();
-    Trial::ignorable_test(format!("rabbitmq::{name}"), || {
-        Ok(Completion::ignored_with(reason))
-    })
+    promises_or_skip("rabbitmq", &bench, all, Server::unavailable())
 }
 
 pub(crate) use self::killed::victim;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::State;
 use super::lines::Lines;
-use crate::rabbitmq::backoff::Backoff;
+use crate::backoff::Backoff;
 use crate::rabbitmq::connection::Server;
 
 /// How often to look at the connection besides listening to what it tells.

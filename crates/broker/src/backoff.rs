@@ -7,16 +7,16 @@ const LONGEST: Duration = Duration::from_secs(15);
 
 /// Doubles from [`FIRST`] to [`LONGEST`]; half of each wait is chance, so that the clients of a
 /// restarted server do not all come at once.
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     next: Duration,
 }
 
 impl Backoff {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { next: FIRST }
     }
 
-    pub(super) fn next(&mut self) -> Duration {
+    pub(crate) fn next(&mut self) -> Duration {
         let wait = self.next;
         self.next = (wait * 2).min(LONGEST);
         jitter(wait, fastrand::f64())
