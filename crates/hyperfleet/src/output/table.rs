@@ -54,7 +54,7 @@ mod tests {
         let mut table = Table::new(["ID", "NAME", "X"]);
         table.row(["1".into(), "ü-long".into(), String::new()]);
         table.row(["22".into(), "\u{1b}[1mb\nc".into(), "y".into()]);
-        let expected = "ID  NAME             X\n1   ü-long\n22  \\u{1b}[1mb\\nc  y\n";
+        let expected = "ID  NAME           X\n1   ü-long\n22  \\u{1b}[1mb\\nc  y\n";
         assert_eq!(table.to_string(), expected);
     }
 }
