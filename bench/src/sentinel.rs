@@ -83,6 +83,8 @@ async fn measure(args: &SentinelArgs, stage: &mut Stage) -> Result<Figures> {
         args.changes_per_second, args.duration
     );
     let changes = listener::changes(args, stage).await?;
+    // Told at once: a later phase that fails should not take these along.
+    eprintln!("{rss:.0} MiB; {idle:?}; change {}", changes.line());
     stage.stop(sentinel).await?;
     let due = due::measure(args, stage, start).await?;
     Ok(Figures {

@@ -25,7 +25,7 @@ pub(super) async fn measure(
     start: Duration,
 ) -> Result<Due> {
     // Late enough that the Sentinel knows everybody by then.
-    let ahead = TimeDelta::from_std(start * 2 + Duration::from_secs(30))?;
+    let ahead = TimeDelta::from_std(start * 3 + Duration::from_secs(60))?;
     let moment = Utc::now() + ahead;
     let resources = fleet::due_at(stage, args.due.min(args.clusters), moment).await?;
     let (sentinel, again) = stage.sentinel().await?;
