@@ -1,6 +1,7 @@
 //! The command line.
 
 mod broker;
+mod sweeper;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use self::broker::{
     BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
 };
+pub(crate) use self::sweeper::{SweeperArgs, SweeperCommand, SweeperRunArgs, SweeperServeArgs};
 use crate::output::Format;
 
 /// Brings a fleet of clusters to the state their owners asked for, and keeps them there.
@@ -21,7 +23,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run everything in one process on this machine: API, Sentinels, adapters, broker, a simulated Kubernetes
+    /// Run everything in one process on this machine: API, Sentinels, adapters, sweeper, broker, a simulated Kubernetes
     #[command(args_override_self = true)]
     Up(UpArgs),
     /// The API: what is wanted, what was reported
@@ -33,6 +35,9 @@ pub(crate) enum Command {
     /// An adapter: how the wanted state comes about
     #[command(subcommand)]
     Adapter(AdapterCommand),
+    /// The sweeper: what lost its owner goes
+    #[command(subcommand)]
+    Sweeper(SweeperCommand),
     /// The broker: what passes between Sentinels and adapters
     #[command(subcommand)]
     Broker(BrokerCommand),
@@ -302,6 +307,7 @@ pub(crate) enum Role {
     Api,
     Sentinel,
     Adapter,
+    Sweeper,
 }
 
 #[derive(Debug, Args)]

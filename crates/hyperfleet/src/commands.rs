@@ -7,6 +7,7 @@ mod config;
 mod dead_letters;
 mod language;
 pub(crate) mod sentinel;
+pub(crate) mod sweeper;
 mod try_out;
 mod version;
 
@@ -16,7 +17,7 @@ use anyhow::{Context, Result};
 
 use crate::cli::{
     AdapterCommand, AggregationCommand, ApiCommand, BrokerCommand, Cli, Command, ConfigCommand,
-    ExprCommand, SentinelCommand, TemplateCommand,
+    ExprCommand, SentinelCommand, SweeperCommand, TemplateCommand,
 };
 use crate::up;
 
@@ -43,6 +44,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Api(ApiCommand::Migrate(args)) => serve(api::migrate(args)),
         Command::Sentinel(SentinelCommand::Serve(args)) => serve(sentinel::serve(args)),
         Command::Sentinel(SentinelCommand::Why(args)) => serve(sentinel::why::run(args)),
+        Command::Sweeper(SweeperCommand::Run(args)) => return serve(sweeper::run(args)),
+        Command::Sweeper(SweeperCommand::Serve(args)) => serve(sweeper::serve(args)),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -3,8 +3,9 @@
 //! ```text
 //!   hyperfleet up                 everything in one process, on this machine
 //!   hyperfleet api serve          the API        ┐
-//!   hyperfleet sentinel serve     a Sentinel     ├ one role each, for production
-//!   hyperfleet adapter serve      an adapter     ┘
+//!   hyperfleet sentinel serve     a Sentinel     │ one role each, for production
+//!   hyperfleet adapter serve      an adapter     │
+//!   hyperfleet sweeper serve      the sweeper    ┘
 //!   hyperfleet broker dead-letters what was given up on
 //!   hyperfleet config print       what a role would run with
 //! ```

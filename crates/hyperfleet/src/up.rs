@@ -1,7 +1,7 @@
 //! `hyperfleet up`: everything in one process, on this machine.
 //!
 //! ```text
-//!   adapters loaded and checked ──► Kubernetes (kubesim) ──► PostgreSQL ──► API ──► adapters ──► Sentinel
+//!   adapters loaded and checked ──► Kubernetes (kubesim) ──► PostgreSQL ──► API ──► adapters ──► Sentinel, sweeper
 //!                                   ◄───────────────── stopped in the opposite order ─────────────────
 //! ```
 
@@ -9,6 +9,9 @@ mod adapters;
 mod banner;
 mod demo;
 mod kubernetes;
+mod ownership;
+
+use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use hyperfleet_api::{
@@ -23,10 +26,11 @@ use hyperfleet_runtime::metrics::MetricsConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 use hyperfleet_runtime::{GoDuration, Secret};
 use hyperfleet_sentinel::{KindOptions, Options};
+use hyperfleet_sweeper::Options as SweeperOptions;
 
 use crate::build::VERSION;
 use crate::cli::UpArgs;
-use crate::commands::{adapter, sentinel};
+use crate::commands::{adapter, sentinel, sweeper};
 use crate::data_dir::DataDir;
 use crate::database::Database;
 use crate::process::Host;
@@ -35,6 +39,8 @@ use kubernetes::Kubernetes;
 
 /// On one machine nobody wants to wait: what is not ready is looked at again every second.
 const BACKOFF_NOT_READY: GoDuration = GoDuration::from_secs(1);
+/// Nor for what is left behind to go.
+const SWEEP_INTERVAL: GoDuration = GoDuration::from_secs(10);
 
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     let loaded = adapters::load(&args.adapters)?;
@@ -92,7 +98,7 @@ async fn with_kubernetes(
         }
     };
     let started = components(
-        args, &mut host, kinds, loaded, kubernetes, &database, &broker,
+        args, data_dir, &mut host, kinds, loaded, kubernetes, &database, &broker,
     )
     .await;
     let outcome = match started {
@@ -116,9 +122,14 @@ async fn connect(args: &UpArgs, host: &Host) -> Result<Broker> {
     crate::broker::connect(&config, &host.metrics).await
 }
 
-/// The API first, then the adapters so that no event is missed, then the Sentinel.
+/// The API first, then the adapters so that no event is missed, then the Sentinel and the sweeper.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "everything that was opened comes together here, once"
+)]
 async fn components(
     args: &UpArgs,
+    data_dir: &DataDir,
     host: &mut Host,
     kinds: Vec<Kind>,
     loaded: Vec<adapters::Loaded>,
@@ -151,6 +162,7 @@ async fn components(
         api.run(stop).await;
         Ok::<(), anyhow::Error>(())
     });
+    let key_file = ownership::key_file(data_dir)?;
     let mut names = Vec::new();
     for adapters::Loaded {
         mut deployment,
@@ -163,10 +175,13 @@ async fn components(
             .base_url
             .clone_from(&base_url);
         deployment.clients.kubernetes.kube_config_path = Some(kubernetes.kubeconfig.clone());
+        let keys = &mut deployment.ownership;
+        keys.key_file.get_or_insert_with(|| key_file.clone());
         names.push(deployment.adapter.name.clone());
         adapter::start(host, deployment, task, broker.clone()).await?;
     }
     sentinel::start(host, &watched(&kinds, &base_url), broker.publisher(), None)?;
+    sweeper::start(host, swept(kubernetes, &base_url, key_file)).await?;
 
     let banner = Banner {
         base_url: &base_url,
@@ -203,6 +218,18 @@ fn in_words_of_up(error: StartError) -> anyhow::Error {
         ),
         _ => error.into(),
     }
+}
+
+/// A sweeper of what the adapters here sign.
+fn swept(kubernetes: &Kubernetes, base_url: &str, key_file: PathBuf) -> SweeperOptions {
+    let mut options = SweeperOptions {
+        interval: SWEEP_INTERVAL,
+        ..SweeperOptions::default()
+    };
+    options.clients.hyperfleet_api.base_url = base_url.to_owned();
+    options.clients.kubernetes.kube_config_path = Some(kubernetes.kubeconfig.clone());
+    options.ownership.key_file = Some(key_file);
+    options
 }
 
 /// A Sentinel for every kind.

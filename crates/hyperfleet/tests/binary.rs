@@ -14,6 +14,8 @@ mod language;
 mod restart;
 #[path = "binary/running.rs"]
 mod running;
+#[path = "binary/sweeper.rs"]
+mod sweeper;
 #[path = "binary/up.rs"]
 mod up;
 #[path = "binary/why.rs"]

@@ -20,6 +20,7 @@ pub(crate) fn print(args: &ConfigPrintArgs) -> Result<()> {
             .print(format)?,
         Role::Sentinel => super::sentinel::print(file, format)?,
         Role::Adapter => super::adapter::print(file, format)?,
+        Role::Sweeper => super::sweeper::print(file, format)?,
     };
     println!("{}", text.trim_end());
     Ok(())

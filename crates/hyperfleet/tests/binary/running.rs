@@ -118,6 +118,19 @@ impl Up {
         self.call("POST", path, Some(body))
     }
 
+    pub(crate) fn delete(&self, path: &str) {
+        self.call("DELETE", path, None);
+    }
+
+    /// Without waiting for adapters; that they were faster is fine.
+    pub(crate) fn force_delete(&self, path: &str) {
+        let url = format!("{}{path}/force-delete", self.api);
+        match ureq::post(&url).send(r#"{"reason": "a test"}"#) {
+            Ok(_) | Err(ureq::Error::StatusCode(404)) => {}
+            Err(error) => panic!("POST {url}: {error}"),
+        }
+    }
+
     /// Through curl-free plain HTTP: the binary under test must not also be the client under test.
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
         let url = format!("{}{path}", self.api);

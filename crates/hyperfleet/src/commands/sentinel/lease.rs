@@ -5,7 +5,6 @@
 //! so a shard never has two holders. Two that write at once are told apart by the object's version.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use hyperfleet_core::shard::Shards;
 use hyperfleet_sentinel::{Options, Registrar, RegistrarError};
 use hyperfleet_transport::{
     Failure, KubernetesConfig, KubernetesTransport, ObjectKind, ObjectRef, Transport,
-    TransportError,
+    TransportError, pod_namespace,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,8 +26,6 @@ use uuid::Uuid;
 #[cfg(test)]
 mod tests;
 
-/// Where the namespace of a pod stands.
-const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 const ANNOTATION: &str = "hyperfleet.io/sentinels";
 /// How often a write is tried that others were faster than.
 const TRIES: u32 = 8;
@@ -65,7 +62,7 @@ impl LeaseRegistrar {
         }
         let namespace = match &options.sentinel.lease_namespace {
             Some(namespace) => namespace.clone(),
-            None => own_namespace(Path::new(NAMESPACE_FILE)).await,
+            None => pod_namespace().await,
         };
         let transport = KubernetesTransport::connect(config).await?;
         Ok(LeaseRegistrar::new(Box::new(transport), namespace))
@@ -189,13 +186,6 @@ impl Entry {
             leaving: self.leaving,
             expires_time: Utc::now() + Duration::from_secs(self.duration_seconds.into()),
         }
-    }
-}
-
-async fn own_namespace(file: &Path) -> String {
-    match tokio::fs::read_to_string(file).await {
-        Ok(text) if !text.trim().is_empty() => text.trim().to_owned(),
-        _ => "default".to_owned(),
     }
 }
 
