@@ -117,7 +117,9 @@ impl<'p> Pass<'p> {
         let candidates = self.decide();
         self.act(candidates).await;
         if self.stop.is_cancelled() {
-            self.problem("the pass was stopped before its end".to_owned());
+            // Whoever stopped it knows.
+            let stopped = "the pass was stopped before its end".to_owned();
+            self.report.problems.push(stopped);
         }
         self.report.complete = self.report.problems.is_empty();
         self.report
