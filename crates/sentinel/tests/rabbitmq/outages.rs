@@ -135,10 +135,9 @@ async fn what_waits_for_the_broker_comes_at_a_limited_rate() {
     until("all of it to be known", || known() >= 300).await;
     tokio::task::block_in_place(|| world.rabbitmq.start_again());
     world.history.complete().await;
-    let took = world.history.span();
-    println!("300 events in {took:?}");
-    // The first second's worth may come at once.
-    assert!(took.as_secs_f64() > 1.5, "{took:?}");
+    // A second's worth may be saved up, and comes on top of the second's own.
+    let busiest = world.history.busiest_second();
+    assert!(busiest <= 210, "{busiest} events in one second");
     world.history.no_storm(2);
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
 use hyperfleet_broker::{Event, PublishError, Publisher};
 
 /// A version of a resource: its id and its generation.
@@ -22,6 +23,7 @@ struct Told {
     reason: String,
     by: usize,
     at: Instant,
+    sent: Option<DateTime<Utc>>,
 }
 
 impl History {
@@ -39,6 +41,7 @@ impl History {
             reason: event.data["reason"].as_str().unwrap().to_owned(),
             by,
             at: Instant::now(),
+            sent: event.time,
         };
         self.told.lock().unwrap().push(told);
     }
@@ -95,15 +98,17 @@ impl History {
         tellers.len()
     }
 
-    /// From the first event to the last.
-    pub(crate) fn span(&self) -> Duration {
+    /// The most events that were sent within one second, by the times they carry: when they arrive depends on who
+    /// receives them.
+    pub(crate) fn busiest_second(&self) -> usize {
         let told = self.told.lock().unwrap();
-        let times = told.iter().map(|told| told.at);
-        times
-            .clone()
-            .max()
-            .zip(times.min())
-            .map_or(Duration::ZERO, |(last, first)| last - first)
+        let mut sent: Vec<DateTime<Utc>> = told.iter().filter_map(|told| told.sent).collect();
+        sent.sort_unstable();
+        let within = |first: &DateTime<Utc>| {
+            let end = *first + TimeDelta::seconds(1);
+            sent.partition_point(|time| *time < end) - sent.partition_point(|time| time < first)
+        };
+        sent.iter().map(within).max().unwrap_or(0)
     }
 
     /// Fails when a version had more events than that.
