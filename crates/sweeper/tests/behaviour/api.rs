@@ -25,10 +25,18 @@ pub(crate) struct Server {
     task: JoinHandle<()>,
 }
 
+/// All tests share a runtime, in which it would otherwise run on, and keep its connections to the one database server.
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shutdown.trigger();
+    }
+}
+
 impl Server {
     /// With one required adapter, `dns`, for every kind, so that no resource goes before it is made to.
     pub(crate) async fn start() -> Server {
         let store = TestDatabase::new().await.store;
+        let kept = store.clone();
         let config = ApiConfig {
             server: ServerConfig {
                 port: 0,
@@ -52,6 +60,7 @@ impl Server {
         let task = tokio::spawn(async move {
             api.run(stop.clone()).await;
             stop.joined().await;
+            kept.close().await;
         });
         Server {
             client: Client::new(ClientConfig::new(&url)).unwrap(),
@@ -61,9 +70,9 @@ impl Server {
         }
     }
 
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(mut self) {
         self.shutdown.trigger();
-        self.task.await.unwrap();
+        (&mut self.task).await.unwrap();
     }
 
     pub(crate) async fn create(&self, name: &str) -> String {
