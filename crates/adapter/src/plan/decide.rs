@@ -22,7 +22,7 @@ const DELETE: &str = "lifecycle.delete.when";
 /// An operation that ends the search for one.
 type Stop = Box<Operation>;
 
-/// The order of DESIGN's lifecycle; see the table of the module above.
+/// In the order of the table of the module above.
 pub fn decide(
     resource: &Resource,
     context: &Context,

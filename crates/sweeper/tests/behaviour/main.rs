@@ -10,6 +10,7 @@ mod api;
 mod faults;
 mod leases;
 mod promises;
+#[path = "../../../transport/tests/kubernetes/real.rs"]
 mod real;
 mod world;
 
