@@ -7,7 +7,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use hyperfleet_adapter::plan::Action;
 use hyperfleet_adapter::{Engine, Run};
-use hyperfleet_transport::{Delete, ObjectKind, Selector};
+use hyperfleet_transport::{Delete, ObjectKind, ObjectRef, Selector};
 use serde_json::{Value as Json, json};
 
 use crate::world::{World, cluster, condition, event, message};
@@ -45,11 +45,7 @@ resources:
         namespace: "{{ .namespace }}"
         annotations:
           hyperfleet.io/generation: "{{ .generation }}"
-      spec:
-        template:
-          spec:
-            restartPolicy: Never
-            containers: [{name: work, image: busybox}]
+      spec: {template: {spec: {restartPolicy: Never, containers: [{name: work, image: busybox}]}}}
     discovery:
       namespace: "{{ .namespace }}"
       by_selectors:
@@ -112,15 +108,15 @@ async fn finish(world: &World, job: &Json) {
     world.transport.patch(&object, &patch).await.unwrap();
 }
 
+async fn remove(world: &World, object: &ObjectRef) {
+    let gone = world.transport.delete(object, &Delete::default()).await;
+    gone.unwrap();
+}
+
 async fn remove_all(world: &World, kind: &ObjectKind, id: &str) {
     for object in of_cluster(world, kind, id).await {
         let name = object["metadata"]["name"].as_str().unwrap();
-        let object = kind.named(Some("default"), name);
-        world
-            .transport
-            .delete(&object, &Delete::default())
-            .await
-            .unwrap();
+        remove(world, &kind.named(Some("default"), name)).await;
     }
 }
 
@@ -220,11 +216,7 @@ pub(crate) async fn what_is_only_created_is_never_written_again(world: World) {
     let object = ObjectKind::new("v1", "Namespace").named(None, "co1");
     let found = world.transport.get(&object).await.unwrap().unwrap();
     assert_eq!(found["metadata"]["labels"]["region"], "eu");
-    world
-        .transport
-        .delete(&object, &Delete::default())
-        .await
-        .unwrap();
+    remove(&world, &object).await;
 }
 
 const PATCHED: &str = r#"
@@ -289,11 +281,7 @@ pub(crate) async fn each_patch_is_sent_while_its_own_question_is_answered_with_y
     world.api.set("p1", ready);
     let run = at(&engine, "p1", 1, Utc::now()).await;
     assert_eq!(run.operations[0].patches.len(), 1);
-    world
-        .transport
-        .delete(&object, &Delete::default())
-        .await
-        .unwrap();
+    remove(&world, &object).await;
 }
 
 const LET_GO: &str = r#"
@@ -305,11 +293,7 @@ resources:
       apiVersion: batch/v1
       kind: Job
       metadata: {name: "{{ .clusterId }}-job", namespace: default}
-      spec:
-        template:
-          spec:
-            restartPolicy: Never
-            containers: [{name: work, image: busybox}]
+      spec: {template: {spec: {restartPolicy: Never, containers: [{name: work, image: busybox}]}}}
     discovery:
       namespace: default
       by_name: "{{ .clusterId }}-job"
@@ -350,11 +334,7 @@ pub(crate) async fn what_is_let_go_stays_and_its_owner_is_finalized(world: World
     let again = world.object("Job", "default", "o1-job").await.unwrap();
     assert_eq!(again["metadata"]["uid"], metadata["uid"]);
     let object = jobs().named(Some("default"), "o1-job");
-    world
-        .transport
-        .delete(&object, &Delete::default())
-        .await
-        .unwrap();
+    remove(&world, &object).await;
 }
 
 const OWNED: &str = r#"
@@ -385,11 +365,7 @@ resources:
         namespace: default
         annotations:
           hyperfleet.io/generation: "{{ .generation }}"
-      spec:
-        template:
-          spec:
-            restartPolicy: Never
-            containers: [{name: work, image: busybox}]
+      spec: {template: {spec: {restartPolicy: Never, containers: [{name: work, image: busybox}]}}}
 "#;
 
 pub(crate) async fn what_is_owned_refers_to_its_owner_and_goes_with_it(world: World) {
@@ -472,11 +448,7 @@ pub(crate) async fn work_that_is_done_once_a_day_is_done_once_a_day(world: World
         now.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
     );
     let object = ObjectKind::new("v1", "Secret").named(Some("default"), "d9-cert");
-    world
-        .transport
-        .delete(&object, &Delete::default())
-        .await
-        .unwrap();
+    remove(&world, &object).await;
 }
 
 const HELD: &str = r#"
