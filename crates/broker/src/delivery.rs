@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::dead_letter::DeadLetterCause;
-use crate::event::Event;
+use crate::event::{Event, EventError};
 use crate::metrics::SubscriptionMetrics;
 
 /// A received event, to be settled by exactly one of [`ack`], [`nack`] and [`dead_letter`].
@@ -153,6 +153,19 @@ impl DeliveryRules {
     pub(crate) fn after_loss(&self, attempt: u32) -> Settlement {
         let reason = "its consumer ended, or lost its connection, before settling it";
         self.after_failure(attempt, Duration::ZERO, reason)
+    }
+
+    /// What becomes of a message that is no event: trying again would not make it one.
+    #[cfg_attr(
+        not(any(feature = "rabbitmq", feature = "pubsub", feature = "sqs")),
+        expect(dead_code, reason = "what is kept in memory is an event")
+    )]
+    pub(crate) fn malformed(&self, error: &EventError) -> Settlement {
+        self.metrics.malformed();
+        Settlement::DeadLetter {
+            cause: DeadLetterCause::Malformed,
+            reason: error.to_string(),
+        }
     }
 }
 

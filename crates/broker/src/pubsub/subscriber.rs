@@ -22,8 +22,7 @@ use super::settle::{Desk, Unsettled, ack};
 use super::stream;
 use crate::backoff::Backoff;
 use crate::broker::BrokerError;
-use crate::dead_letter::DeadLetterCause;
-use crate::delivery::{Delivery, DeliveryRules, Settle as _, Settlement};
+use crate::delivery::{Delivery, DeliveryRules, Settle as _};
 use crate::event::Event;
 use crate::headers::Headers;
 use crate::in_flight::InFlight;
@@ -130,13 +129,7 @@ impl PubSubSubscriber {
                     let rules = &self.rules;
                     return Some(Delivery::new(event, attempt, rules, permit, unsettled));
                 }
-                Err(error) => {
-                    self.rules.metrics.malformed();
-                    Settlement::DeadLetter {
-                        cause: DeadLetterCause::Malformed,
-                        reason: error.to_string(),
-                    }
-                }
+                Err(error) => self.rules.malformed(&error),
             };
             // Goes on by itself; the permit keeps its place until it is done.
             drop(unsettled.settle(settlement, permit));

@@ -19,8 +19,7 @@ use super::session::{Plan, Session};
 use super::settle::{Desk, Unsettled};
 use crate::backoff::Backoff;
 use crate::broker::BrokerError;
-use crate::dead_letter::DeadLetterCause;
-use crate::delivery::{Delivery, DeliveryRules, Settle as _, Settlement};
+use crate::delivery::{Delivery, DeliveryRules, Settle as _};
 use crate::event::Event;
 use crate::in_flight::InFlight;
 use crate::settling::Settling;
@@ -125,11 +124,7 @@ impl RabbitMqSubscriber {
                     ));
                 }
                 Err(error) => {
-                    self.rules.metrics.malformed();
-                    let settlement = Settlement::DeadLetter {
-                        cause: DeadLetterCause::Malformed,
-                        reason: error.to_string(),
-                    };
+                    let settlement = self.rules.malformed(&error);
                     // Goes on by itself; the permit keeps its place until it is done.
                     drop(unsettled.settle(settlement, permit));
                 }
