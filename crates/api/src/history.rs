@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use hyperfleet_core::audit_note::AuditNote;
 use hyperfleet_core::history::{AuditEntry, HistoryEntry};
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::problem::Code;
-use hyperfleet_store::{AuditQuery, HistoryCursor, Owner};
+use hyperfleet_store::{AuditQuery, HistoryCursor, Noted, Owner};
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::body::JsonObject;
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::params::Pairs;
 use crate::scope::{Ids, Scope};
@@ -94,6 +99,26 @@ pub(crate) async fn audit(
         items,
         r#continue: next,
     }))
+}
+
+/// A line that only the component that did it can write. Asked again about the same object, it answers the line that is
+/// there: who did not hear the answer can ask again.
+pub(crate) async fn note(
+    State(state): State<ApiState>,
+    caller: Caller,
+    JsonObject(body): JsonObject,
+) -> Result<(StatusCode, Json<AuditEntry>), Failure> {
+    let note: AuditNote = serde_json::from_value(Value::Object(body))
+        .map_err(|error| Failure::new(Code::Validation, error.to_string()))?;
+    if let Some((field, most)) = note.broken_rule() {
+        let message = format!("{field} must have 1 to {most} characters");
+        return Err(Failure::invalid(field, Some("length"), message));
+    }
+    let author = caller.author(state.now());
+    Ok(match state.store.note(&note, author).await? {
+        Noted::New(entry) => (StatusCode::CREATED, Json(entry)),
+        Noted::Before(entry) => (StatusCode::OK, Json(entry)),
+    })
 }
 
 fn limit(query: &Pairs) -> Result<u32, Failure> {

@@ -21,6 +21,7 @@ pub(crate) enum Operation {
     PostStatus,
     Metadata,
     Audit,
+    NoteInAudit,
     ListSentinels,
     AnnounceSentinel,
     WithdrawSentinel,
@@ -44,9 +45,10 @@ impl Operation {
     ];
 
     /// What is there whatever the kinds are.
-    const FIXED: [Operation; 7] = [
+    const FIXED: [Operation; 8] = [
         Operation::Metadata,
         Operation::Audit,
+        Operation::NoteInAudit,
         Operation::ListSentinels,
         Operation::AnnounceSentinel,
         Operation::WithdrawSentinel,
@@ -69,6 +71,7 @@ impl Operation {
             Operation::PostStatus => (Method::POST, "/{id}/statuses"),
             Operation::Metadata => (Method::GET, "/api/hyperfleet"),
             Operation::Audit => (Method::GET, "/api/hyperfleet/v1/audit"),
+            Operation::NoteInAudit => (Method::POST, "/api/hyperfleet/v1/audit"),
             Operation::ListSentinels => (Method::GET, "/api/hyperfleet/v1/sentinels"),
             Operation::AnnounceSentinel => (Method::PUT, "/api/hyperfleet/v1/sentinels/{id}"),
             Operation::WithdrawSentinel => (Method::DELETE, "/api/hyperfleet/v1/sentinels/{id}"),

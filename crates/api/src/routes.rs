@@ -72,6 +72,7 @@ fn handler(operation: Operation) -> MethodRouter<ApiState> {
         Operation::PostStatus => post(statuses::post),
         Operation::Metadata => get(metadata::metadata),
         Operation::Audit => get(history::audit),
+        Operation::NoteInAudit => post(history::note),
         Operation::ListSentinels => get(sentinels::list),
         Operation::AnnounceSentinel => put(sentinels::announce),
         Operation::WithdrawSentinel => axum::routing::delete(sentinels::withdraw),

@@ -1,5 +1,7 @@
 //! The calls components make, with the shapes they expect.
 
+use hyperfleet_core::audit_note::AuditNote;
+use hyperfleet_core::history::AuditEntry;
 use hyperfleet_core::list::Page;
 use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
@@ -94,6 +96,18 @@ impl Client {
             return Ok(None);
         }
         decode(&Method::PUT, &url, &answer).map(Some)
+    }
+
+    /// Says what was done to an object, for the audit log.
+    ///
+    /// Tried once, and safe to repeat: the API takes the same note once.
+    pub async fn note(&self, note: &AuditNote) -> Result<AuditEntry, CallError> {
+        let body = serde_json::to_value(note).map_err(|error| {
+            let cause = Cause::Request(error.to_string());
+            failed(Method::POST, "audit".to_owned(), 0, cause)
+        })?;
+        self.path(Method::POST, &["audit"], Some(&body), Some(Retry::NEVER))
+            .await
     }
 
     /// Any path of the API, or any URL, as JSON.

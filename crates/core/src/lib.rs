@@ -15,6 +15,7 @@
 
 pub mod adapter_status;
 pub mod aggregation;
+pub mod audit_note;
 pub mod column;
 pub mod condition;
 pub mod deletion;

@@ -1,14 +1,18 @@
 //! The audit log: who did what, in the same transaction as what was done.
 
-use hyperfleet_core::history::Action;
+use hyperfleet_core::audit_note::AuditNote;
+use hyperfleet_core::history::{Action, AuditEntry};
 use hyperfleet_core::resource::Resource;
 use serde_json::{Map, Value};
-use sqlx::PgConnection;
 use sqlx::types::Json;
+use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::author::Author;
+use crate::database::Store;
 use crate::error::StoreError;
+use crate::history::audit_entry;
+use crate::observe::Operation;
 
 /// One thing done to one resource.
 #[derive(Debug)]
@@ -74,6 +78,63 @@ pub(crate) async fn write(
     .execute(tx)
     .await?;
     Ok(())
+}
+
+/// What became of a note.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Noted {
+    New(AuditEntry),
+    /// The same was noted before.
+    Before(AuditEntry),
+}
+
+impl Store {
+    /// Writes down what was done outside the API, once for each object. One round trip; the resource, or the record of
+    /// its deletion, is found by key, and an earlier note among the resource's own lines.
+    pub async fn note(&self, note: &AuditNote, author: Author<'_>) -> Result<Noted, StoreError> {
+        let written = async {
+            let detail = serde_json::json!({"object": note.object, "done_time": note.done_time});
+            let found = sqlx::query(
+                "WITH owner AS (
+                     SELECT kind, name, tenancy, generation FROM resources WHERE id = $4
+                     UNION ALL
+                     SELECT kind, resource ->> 'name', tenancy, (resource ->> 'generation')::int
+                     FROM deleted_resources WHERE id = $4
+                     LIMIT 1
+                 ), before AS (
+                     SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+                     FROM audit_log
+                     WHERE resource_id = $4 AND action = $5 AND detail -> 'object' ->> 'uid' = $8
+                     ORDER BY id LIMIT 1
+                 ), written AS (
+                     INSERT INTO audit_log
+                         (at, actor, request_id, resource_id, action, reason, detail, kind, name, tenancy, generation)
+                     SELECT $1, $2, $3, $4, $5, $6, $7, owner.kind, owner.name, coalesce(owner.tenancy, '{}'),
+                            owner.generation
+                     FROM (SELECT) AS one LEFT JOIN owner ON true
+                     WHERE NOT EXISTS (SELECT 1 FROM before)
+                     RETURNING id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+                 )
+                 SELECT true AS new, * FROM written UNION ALL SELECT false, * FROM before",
+            )
+            .bind(author.at)
+            .bind(author.actor)
+            .bind(author.request_id)
+            .bind(note.resource_id.0)
+            .bind(note.action.as_str())
+            .bind(&note.reason)
+            .bind(Json(detail))
+            .bind(&note.object.uid)
+            .fetch_one(&self.pool)
+            .await?;
+            let entry = audit_entry(&found)?;
+            Ok(match found.try_get("new")? {
+                true => Noted::New(entry),
+                false => Noted::Before(entry),
+            })
+        };
+        self.timed(Operation::Create, "audit_log", written).await
+    }
 }
 
 /// What a create or a patch set, as history keeps it.

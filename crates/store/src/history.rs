@@ -255,7 +255,7 @@ impl Store {
     }
 }
 
-fn audit_entry(found: &PgRow) -> Result<AuditEntry, StoreError> {
+pub(crate) fn audit_entry(found: &PgRow) -> Result<AuditEntry, StoreError> {
     let id: i64 = found.try_get("id")?;
     let generation: Option<i32> = found.try_get("generation")?;
     let detail: Option<Json<_>> = found.try_get("detail")?;

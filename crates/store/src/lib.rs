@@ -43,6 +43,7 @@ pub mod testing;
 mod totals;
 mod wakeups;
 
+pub use audit::Noted;
 pub use author::{Aggregated, Author, Rules, Stored};
 pub use create::{Create, Created};
 pub use database::{ConnectError, DatabaseOptions, Store, Target};

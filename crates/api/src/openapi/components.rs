@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::audit_note::AuditNote;
 use hyperfleet_core::history::{AuditEntry, HistoryEntry};
 use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_core::presence::{Announcement, Presence, Standing};
@@ -187,6 +188,7 @@ fn of_types() -> Map<String, Value> {
     requests.subschema_for::<AdapterStatusRequest>();
     requests.subschema_for::<AdapterStatusesRequest>();
     requests.subschema_for::<Announcement>();
+    requests.subschema_for::<AuditNote>();
     let mut schemas = requests.take_definitions(true);
     // Types that occur in both are the same in both; what answers say of them is more.
     let mut answered = answers.take_definitions(true);

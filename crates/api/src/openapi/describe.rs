@@ -44,6 +44,7 @@ pub(super) fn id(endpoint: &Endpoint) -> String {
         return match endpoint.operation {
             Operation::Metadata => "readMetadata",
             Operation::Audit => "readAudit",
+            Operation::NoteInAudit => "noteInAudit",
             Operation::ListSentinels => "listSentinels",
             Operation::AnnounceSentinel => "announceSentinel",
             Operation::WithdrawSentinel => "withdrawSentinel",
@@ -74,6 +75,7 @@ pub(super) fn id(endpoint: &Endpoint) -> String {
         Operation::PostStatus => format!("postStatusOf{one}"),
         Operation::Metadata
         | Operation::Audit
+        | Operation::NoteInAudit
         | Operation::ListSentinels
         | Operation::AnnounceSentinel
         | Operation::WithdrawSentinel
@@ -116,6 +118,9 @@ fn summary(operation: Operation, scope: Option<&Scope>) -> String {
         Operation::PostStatus => format!("Report on a {one}{of}; answers all reports"),
         Operation::Metadata => "Read what this API is".to_owned(),
         Operation::Audit => "Read who did what".to_owned(),
+        Operation::NoteInAudit => {
+            "Have something remembered that a component did to an object of a resource".to_owned()
+        }
         Operation::ListSentinels => "List the Sentinels that are there".to_owned(),
         Operation::AnnounceSentinel => {
             "Say that a Sentinel is there, and hear which shards it holds".to_owned()
@@ -129,8 +134,10 @@ fn summary(operation: Operation, scope: Option<&Scope>) -> String {
 }
 
 fn body(endpoint: &Endpoint, components: &Components) -> Option<Value> {
-    if endpoint.operation == Operation::AnnounceSentinel {
-        return Some(reference("Announcement"));
+    match endpoint.operation {
+        Operation::AnnounceSentinel => return Some(reference("Announcement")),
+        Operation::NoteInAudit => return Some(reference("AuditNote")),
+        _ => {}
     }
     let scope = endpoint.scope.as_ref()?;
     let names = components.names(scope.kind.as_ref());

@@ -44,6 +44,7 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
         | Operation::PutStatus
         | Operation::PostStatus
         | Operation::Metadata
+        | Operation::NoteInAudit
         | Operation::ListSentinels
         | Operation::AnnounceSentinel
         | Operation::WithdrawSentinel

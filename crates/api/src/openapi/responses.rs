@@ -58,6 +58,7 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
         Operation::List if nested => vec![400, 404, 410],
         Operation::List => vec![400, 410],
         Operation::Audit => vec![400],
+        Operation::NoteInAudit => vec![400, 413],
         Operation::ListSentinels => Vec::new(),
         Operation::AnnounceSentinel => vec![400, 404, 413],
         Operation::WithdrawSentinel => vec![404],
@@ -179,6 +180,13 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
             200,
             json_answer("Who did what, newest first.", reference("AuditLog")),
         )],
+        Operation::NoteInAudit => vec![
+            (
+                200,
+                json_answer("It was noted before.", reference("AuditEntry")),
+            ),
+            (201, json_answer("It is noted.", reference("AuditEntry"))),
+        ],
         Operation::ListSentinels => vec![(
             200,
             json_answer("Those whose time has not passed.", reference("Sentinels")),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
+mod audit_notes;
 mod caller;
 mod contract;
 mod error_pages;

@@ -34,6 +34,7 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
     }
     let inside = place.path.strip_prefix("/api/hyperfleet/v1/");
     match inside {
+        Some("audit") if *method == "post" => notes(world, asked).await,
         None | Some("audit" | "openapi" | "openapi.html") => fixed(world, asked).await,
         Some(path) if path.starts_with("sentinels") => sentinels(world, asked).await,
         Some(_) if place.suffix.is_empty() => lists(world, asked).await,
@@ -45,6 +46,7 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
 async fn plain(api: &Caller, world: &World, asked: &Asked<'_>) -> Answer {
     let kind = world.kind(asked.place);
     let body = match (asked.method, asked.place.suffix.as_str()) {
+        ("post", _) if asked.place.path.ends_with("/audit") => note(NOBODY, "1"),
         ("post", "") => new(&kind.kind, "abc", &owner(world, asked.place, NOBODY)),
         ("patch", _) => json!({"labels": {}}),
         ("post", "/{id}/force-delete") => json!({"reason": "because"}),
@@ -90,6 +92,43 @@ async fn fixed(world: &World, asked: &Asked<'_>) -> Option<Answer> {
         400 => Some(world.api.get(&format!("{path}?limit=0")).await),
         _ => None,
     }
+}
+
+/// What a sweeper says.
+fn note(resource: &str, uid: &str) -> Value {
+    json!({
+        "action": "object.deleted",
+        "resource_id": resource,
+        "done_time": "2026-01-31T12:00:00Z",
+        "reason": "its owner was removed",
+        "object": {
+            "api_version": "v1",
+            "kind": "ConfigMap",
+            "namespace": "east",
+            "name": "zone",
+            "uid": uid,
+            "adapter": "dns",
+        },
+    })
+}
+
+async fn notes(world: &World, asked: &Asked<'_>) -> Option<Answer> {
+    let (api, path) = (&world.api, &asked.place.path);
+    let made = world.make(world.kinds.kind("Cluster")?).await;
+    let said = note(made["id"].as_str()?, &world.name());
+    Some(match asked.status {
+        201 => api.post(path, said).await,
+        200 => {
+            assert_eq!(api.post(path, said.clone()).await.status, 201);
+            api.post(path, said).await
+        }
+        400 => {
+            let mut other = said;
+            other["action"] = json!("cluster.deleted");
+            api.post(path, other).await
+        }
+        _ => return None,
+    })
 }
 
 /// What a Sentinel says.
