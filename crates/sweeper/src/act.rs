@@ -1,9 +1,11 @@
 //! Deleting what is to go: one after the other, and only what is still what was judged.
 
+use chrono::Utc;
 use hyperfleet_transport::{Delete, Deletion, Failure, Propagation};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
+use crate::notes;
 use crate::pass::{Candidate, Pass};
 use crate::report::Outcome;
 use crate::verdict::{Keep, Sweep, Verdict, judge};
@@ -23,8 +25,14 @@ impl Pass<'_> {
                     }
                 }
             };
-            if let Outcome::Failed(_, error) = &outcome {
-                self.problem(error.clone());
+            match &outcome {
+                Outcome::Failed(_, error) => self.problem(error.clone()),
+                Outcome::Deleted(sweep) => {
+                    if let Some(note) = notes::deleted(&candidate, sweep, Utc::now()) {
+                        self.notes.add(note).await;
+                    }
+                }
+                Outcome::Kept(_) | Outcome::WouldDelete(_) => {}
             }
             self.tell(&candidate.named, outcome);
         }

@@ -8,7 +8,7 @@
 //!                                                       │ verify
 //!                                                       ▼
 //!                             read again, judged again, deleted if it is still that very object
-//!                                                         act
+//!                                                         act ──► a line in the log, a note to the API's audit log
 //! ```
 //!
 //! In comes an [`Options`], a cluster, a client of the API and the keys; out comes a [`Report`] of each pass. Absence is
@@ -21,6 +21,7 @@ mod act;
 mod find;
 mod lease;
 mod metrics;
+mod notes;
 mod options;
 mod owners;
 mod pass;

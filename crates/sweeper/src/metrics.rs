@@ -23,6 +23,7 @@ pub(crate) struct SweeperMetrics {
     duration: Histogram,
     last_success: Gauge,
     leader: IntGauge,
+    unrecorded: IntGauge,
 }
 
 impl SweeperMetrics {
@@ -54,6 +55,10 @@ impl SweeperMetrics {
                 "When the last complete pass ended.",
             )?,
             leader: metrics.int_gauge("is_leader", "Whether this is the process that sweeps.")?,
+            unrecorded: metrics.int_gauge(
+                "deletions_unrecorded",
+                "Deletions that the API's audit log does not have yet.",
+            )?,
         })
     }
 
@@ -64,6 +69,7 @@ impl SweeperMetrics {
     pub(crate) fn passed(&self, report: &Report, took: Duration, now: Time) {
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         self.seen.set(count(report.seen));
+        self.unrecorded.set(count(report.unrecorded));
         // What no longer occurs must not stay as it was.
         self.kept.reset();
         for (reason, number) in &report.kept {

@@ -1,13 +1,15 @@
 //! One pass: find, verify, act.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use hyperfleet_client::Client;
+use hyperfleet_core::audit_note::AuditNote;
 use hyperfleet_core::ownership::Keyring;
 use hyperfleet_transport::{ObjectRef, Survey, TransportError};
 use tokio_util::sync::CancellationToken;
 
+use crate::notes::Notes;
 use crate::options::Options;
 use crate::owners::Owners;
 use crate::report::{Outcome, Report, Row};
@@ -67,6 +69,7 @@ pub(crate) struct Pass<'p> {
     pub(crate) limits: &'p Limits,
     pub(crate) stop: &'p CancellationToken,
     pub(crate) owners: Owners,
+    pub(crate) notes: Notes,
     pub(crate) report: Report,
     /// Gets every object once.
     tell: &'p mut (dyn FnMut(Row) + Send + Sync),
@@ -86,6 +89,7 @@ impl<'p> Pass<'p> {
         keys: Option<&'p Keyring>,
         limits: &'p Limits,
         client: Client,
+        unrecorded: VecDeque<AuditNote>,
         stop: &'p CancellationToken,
         tell: &'p mut (dyn FnMut(Row) + Send + Sync),
     ) -> Pass<'p> {
@@ -94,7 +98,8 @@ impl<'p> Pass<'p> {
             keys,
             limits,
             stop,
-            owners: Owners::new(client),
+            owners: Owners::new(client.clone()),
+            notes: Notes::new(client, unrecorded),
             report: Report {
                 dry_run: limits.dry_run,
                 ..Report::default()
@@ -108,7 +113,8 @@ impl<'p> Pass<'p> {
         }
     }
 
-    pub(crate) async fn run(mut self) -> Report {
+    /// What came of it, and what the API could not be told.
+    pub(crate) async fn run(mut self) -> (Report, VecDeque<AuditNote>) {
         self.find().await;
         if let Some(why) = self.owners.failure() {
             let problem = format!("the API did not say what became of every owner: {why}");
@@ -116,13 +122,17 @@ impl<'p> Pass<'p> {
         }
         let candidates = self.decide();
         self.act(candidates).await;
-        if self.stop.is_cancelled() {
+        if !self.stop.is_cancelled() {
+            self.notes.send().await;
+        } else {
             // Whoever stopped it knows.
             let stopped = "the pass was stopped before its end".to_owned();
             self.report.problems.push(stopped);
         }
         self.report.complete = self.report.problems.is_empty();
-        self.report
+        let unrecorded = self.notes.waiting();
+        self.report.unrecorded = u64::try_from(unrecorded.len()).unwrap_or(u64::MAX);
+        (self.report, unrecorded)
     }
 
     /// What of the candidates goes, namespaces last.

@@ -83,6 +83,8 @@ pub struct Report {
     pub swept: u64,
     /// Objects that should have gone.
     pub failed: u64,
+    /// Deletions, of this pass or earlier ones, that the API's audit log does not have yet.
+    pub unrecorded: u64,
     /// Kinds that this account may not list; nothing of them was looked at.
     pub skipped: Vec<String>,
     /// What kept the pass from being complete.

@@ -1,10 +1,12 @@
 //! Passes, again and again, by one process at a time.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use chrono::Utc;
 use hyperfleet_client::Client;
+use hyperfleet_core::audit_note::AuditNote;
 use hyperfleet_core::ownership::Keyring;
 use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
@@ -46,6 +48,8 @@ pub struct Sweeper {
     client: Client,
     keys: Option<Keyring>,
     metrics: Option<SweeperMetrics>,
+    /// What the API could not be told yet, from pass to pass.
+    unrecorded: Mutex<VecDeque<AuditNote>>,
     last: watch::Sender<Option<Report>>,
     standing: watch::Sender<Standing>,
 }
@@ -90,6 +94,7 @@ impl Sweeper {
             cluster,
             metrics: metrics.map(SweeperMetrics::register).transpose()?,
             options,
+            unrecorded: Mutex::default(),
             last: watch::Sender::default(),
             standing: watch::Sender::default(),
         })
@@ -115,10 +120,12 @@ impl Sweeper {
             self.keys.as_ref(),
             &self.limits,
             self.client.clone(),
+            std::mem::take(&mut *self.unrecorded()),
             stop,
             tell,
         );
-        let report = pass.run().await;
+        let (report, unrecorded) = pass.run().await;
+        *self.unrecorded() = unrecorded;
         if let Some(metrics) = &self.metrics {
             metrics.passed(&report, started.elapsed(), Utc::now());
         }
@@ -162,6 +169,12 @@ impl Sweeper {
             self.leads(false);
             tracing::info!("this process no longer sweeps");
         }
+    }
+
+    fn unrecorded(&self) -> MutexGuard<'_, VecDeque<AuditNote>> {
+        self.unrecorded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn leads(&self, leads: bool) {

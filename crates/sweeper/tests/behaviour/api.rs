@@ -7,7 +7,7 @@ use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
 use hyperfleet_runtime::shutdown::Shutdown;
 use hyperfleet_store::testing::TestDatabase;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 pub(crate) fn registry() -> MetricsRegistry {
@@ -78,6 +78,15 @@ impl Server {
     pub(crate) async fn create(&self, name: &str) -> String {
         let body = json!({"kind": "Cluster", "name": name, "spec": {"region": "eu"}});
         self.client.create("clusters", &body).await.unwrap().id
+    }
+
+    /// The lines of the audit log that have this action, newest first.
+    pub(crate) async fn audit(&self, action: &str) -> Vec<Value> {
+        let answer = self
+            .client
+            .get_json(&format!("audit?action={action}"))
+            .await;
+        answer.unwrap()["items"].as_array().unwrap().clone()
     }
 
     pub(crate) async fn delete(&self, id: &str) {

@@ -9,6 +9,8 @@
 mod api;
 mod faults;
 mod leases;
+mod manifests;
+mod notes;
 mod promises;
 #[path = "../../../transport/tests/kubernetes/real.rs"]
 mod real;
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
     }
     let mut trials = Vec::new();
     let promises = promises::all().into_iter().chain(faults::all());
-    for (name, run) in promises.chain(leases::all()) {
+    for (name, run) in promises.chain(leases::all()).chain(notes::all()) {
         let (on, at) = (Arc::clone(&runtime), kubeconfig.clone());
         trials.push(Trial::test(format!("kubesim::{name}"), move || {
             on.block_on(async { run(World::new(at, name).await).await });
@@ -63,6 +65,17 @@ fn main() -> ExitCode {
         });
         trials.push(trial.with_ignored_flag(real.available.is_err()));
     }
+    let (on, server) = (Arc::clone(&runtime), Arc::clone(&real));
+    let trial = Trial::test("kubernetes::the_shipped_manifests_are_enough", move || {
+        let at = on.block_on(server.kubeconfig())?;
+        on.block_on(manifests::are_enough(at));
+        Ok(())
+    });
+    trials.push(trial.with_ignored_flag(real.available.is_err()));
+    trials.push(Trial::test("the_shipped_environment_is_read", || {
+        manifests::environment_is_read();
+        Ok(())
+    }));
     let conclusion = libtest_mimic::run(&arguments, trials);
     runtime.block_on(real.stop());
     conclusion.exit_code()

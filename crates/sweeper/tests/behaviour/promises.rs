@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::StreamExt as _;
 use hyperfleet_core::ownership::{ADAPTER, OWNERSHIP, RESOURCE_ID};
 use hyperfleet_sweeper::Sweeper;
 use hyperfleet_transport::Transport;
@@ -23,6 +24,8 @@ promises![
     two_sweepers_at_once_delete_what_one_would,
     a_pass_deletes_no_more_than_it_may_and_the_next_one_the_rest,
     a_pass_is_counted,
+    what_is_on_a_later_page_is_found,
+    every_deletion_is_in_the_audit_log_of_the_api,
 ];
 
 async fn what_a_removed_resource_left_behind_goes_and_nothing_else(world: World) {
@@ -218,4 +221,48 @@ async fn a_pass_is_counted(world: World) {
 /// An id that no API has given out.
 pub(crate) fn uuid(digit: &str) -> String {
     format!("0192e4f0-7b1c-7d3a-8f7e-{}", digit.repeat(12))
+}
+
+async fn what_is_on_a_later_page_is_found(world: World) {
+    let removed = world.api.removed("removed").await;
+    let living = world.api.create("living").await;
+    // Lists come in pages of 500; of these the names sort last.
+    let world = &world;
+    let fill = futures::stream::iter(0..510).for_each_concurrent(16, |index| {
+        let living = &living;
+        async move { world.make(&format!("a-{index:04}"), living).await }
+    });
+    fill.await;
+    world.make("z-last", &removed).await;
+    let swept = world.sweep().await;
+    assert!(swept.report.complete, "{:?}", swept.report);
+    assert_eq!(swept.of("z-last"), ("deleted", "owner_removed"));
+    assert_eq!(swept.of("a-0509"), ("keep", "owner_exists"));
+    assert!(!world.exists("z-last").await);
+    assert!(world.exists("a-0000").await);
+}
+
+async fn every_deletion_is_in_the_audit_log_of_the_api(world: World) {
+    let (removed, living) = (
+        world.api.removed("removed").await,
+        world.api.create("living").await,
+    );
+    world.make("of-removed", &removed).await;
+    world.make("of-living", &living).await;
+    let swept = world.sweep().await;
+    assert_eq!(swept.of("of-removed").0, "deleted");
+    assert_eq!(swept.report.unrecorded, 0);
+    let lines = world.api.audit("object.deleted").await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let line = &lines[0];
+    assert_eq!(line["resource_id"], removed.as_str());
+    assert_eq!(
+        (&line["kind"], &line["name"]),
+        (&json!("Cluster"), &json!("removed"))
+    );
+    assert_eq!(line["detail"]["object"]["name"], "of-removed");
+    assert_eq!(
+        line["detail"]["object"]["namespace"],
+        world.namespace.as_str()
+    );
 }
