@@ -34,6 +34,9 @@ pub struct Kind {
     pub kind: String,
     /// The path segment of its routes, for example `clusters`.
     pub plural: String,
+    /// What people may write instead of the plural, for example `np`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_names: Vec<String>,
     /// The kind of its owner. Children live under their parent's path as well as under their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_kind: Option<String>,
@@ -133,6 +136,7 @@ impl Kind {
         Kind {
             kind: kind.into(),
             plural: plural.into(),
+            short_names: Vec::new(),
             parent_kind: None,
             on_parent_delete: None,
             required_adapters: Vec::new(),
@@ -151,11 +155,13 @@ impl Kind {
     pub fn defaults() -> Vec<Kind> {
         vec![
             Kind {
+                short_names: vec!["cl".to_owned()],
                 name_min_len: 3,
                 name_max_len: 53,
                 ..Kind::new("Cluster", "clusters")
             },
             Kind {
+                short_names: vec!["np".to_owned()],
                 parent_kind: Some("Cluster".to_owned()),
                 on_parent_delete: Some(OnParentDelete::Cascade),
                 name_min_len: 3,
@@ -163,6 +169,11 @@ impl Kind {
                 ..Kind::new("NodePool", "nodepools")
             },
         ]
+    }
+
+    /// What one of them is called where people write: the kind in lowercase letters.
+    pub fn singular(&self) -> String {
+        self.kind.to_ascii_lowercase()
     }
 
     /// The most characters a name may have.

@@ -30,6 +30,7 @@ pub(super) fn errors(kinds: &[Kind]) -> Vec<RegistryError> {
     };
     for (index, kind) in kinds.iter().enumerate() {
         checks.names(index, kind);
+        checks.short_names(index, kind);
     }
     for (index, kind) in kinds.iter().enumerate() {
         checks.parent(index, kind);
@@ -95,6 +96,34 @@ impl<'a> Checks<'a> {
                 max: kind.longest_name(),
             };
             self.add(index, "name_max_len", mistake);
+        }
+    }
+
+    /// One word means one kind, whichever way it is written.
+    fn short_names(&mut self, index: usize, kind: &Kind) {
+        for (position, name) in kind.short_names.iter().enumerate() {
+            let key = format!("short_names/{position}");
+            if !is_plural(name) {
+                self.add(index, &key, Mistake::NotAShortName(name.clone()));
+                continue;
+            }
+            let called = self
+                .kinds
+                .iter()
+                .find(|other| other.plural == *name || other.singular() == *name);
+            let earlier = self.kinds[..index]
+                .iter()
+                .find(|other| other.short_names.contains(name));
+            let again = kind.short_names[..position].contains(name);
+            let means = called.or(earlier).or(again.then_some(kind));
+            if let Some(other) = means {
+                let mistake = Mistake::ShortNameTaken {
+                    kind: kind.kind.clone(),
+                    name: name.clone(),
+                    means: other.kind.clone(),
+                };
+                self.add(index, &key, mistake);
+            }
         }
     }
 

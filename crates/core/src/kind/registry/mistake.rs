@@ -33,6 +33,17 @@ pub enum Mistake {
         plural: String,
         taken_by: String,
     },
+    #[error(
+        "`{0}` cannot be a short name: lowercase letters, digits and hyphens, beginning and ending with a letter or \
+         digit, at most 100"
+    )]
+    NotAShortName(String),
+    #[error("short name `{name}` of kind `{kind}` already means {means}")]
+    ShortNameTaken {
+        kind: String,
+        name: String,
+        means: String,
+    },
     #[error("kind `{kind}` names the parent kind `{parent}`, which is not configured")]
     UnknownParent { kind: String, parent: String },
     #[error("kind `{0}` is its own ancestor")]

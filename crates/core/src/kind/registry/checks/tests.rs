@@ -138,3 +138,21 @@ fn nothing_may_need_itself_before_it_can_be_created() {
     ];
     assert!(Registry::new(circle).is_ok());
 }
+
+#[test]
+fn a_short_name_means_one_kind_and_is_no_other_name() {
+    let mut kinds = Kind::defaults();
+    kinds[0].short_names = ["c", "nodepool", "C!", "c"].map(str::to_owned).to_vec();
+    kinds[1].short_names = ["np", "c", "clusters"].map(str::to_owned).to_vec();
+    assert_eq!(
+        told(kinds),
+        [
+            "/0/short_names/1: short name `nodepool` of kind `Cluster` already means NodePool",
+            "/0/short_names/2: `C!` cannot be a short name: lowercase letters, digits and hyphens, beginning and \
+             ending with a letter or digit, at most 100",
+            "/0/short_names/3: short name `c` of kind `Cluster` already means Cluster",
+            "/1/short_names/1: short name `c` of kind `NodePool` already means Cluster",
+            "/1/short_names/2: short name `clusters` of kind `NodePool` already means Cluster",
+        ]
+    );
+}
