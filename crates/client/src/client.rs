@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::address::{BaseUrl, BaseUrlError};
 use crate::call::{Answer, Call};
-use crate::config::ClientConfig;
+use crate::config::{ClientConfig, Trust};
 use crate::error::{CallError, Cause, excerpt, printable, problem};
 use crate::retry::{Retry, is_worth_retrying, retry_after};
 use crate::tls;
@@ -59,16 +59,18 @@ impl Client {
         if config.timeout.is_zero() {
             return Err(BuildError::Timeout);
         }
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .user_agent(HeaderValue::try_from(config.user_agent)?)
             .redirect(redirect::Policy::custom(follow_within_origin))
             .connect_timeout(config.timeout)
             .pool_idle_timeout(Duration::from_secs(90))
-            .tcp_keepalive(Duration::from_secs(30))
-            .build()?;
+            .tcp_keepalive(Duration::from_secs(30));
+        if config.trust == Trust::Nobody {
+            http = http.tls_certs_only([]);
+        }
         Ok(Client {
             shared: Arc::new(Shared {
-                http,
+                http: http.build()?,
                 base,
                 timeout: config.timeout,
                 retry: config.retry,

@@ -23,6 +23,7 @@ pub struct ClientConfig {
     pub user_agent: String,
     /// The largest answer that is read, in bytes.
     pub max_answer_bytes: usize,
+    pub trust: Trust,
 }
 
 impl ClientConfig {
@@ -36,8 +37,19 @@ impl ClientConfig {
             auth: None,
             user_agent: concat!("hyperfleet/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_answer_bytes: 16 * 1024 * 1024,
+            trust: Trust::System,
         }
     }
+}
+
+/// Whose certificates are believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// Those the machine believes. They are read when the client is made, which takes longer than a call.
+    #[default]
+    System,
+    /// Nobody's, so that there is nothing to read: for a program that makes a few calls by plain HTTP.
+    Nobody,
 }
 
 /// Who the client is.

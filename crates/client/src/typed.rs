@@ -157,7 +157,12 @@ impl Client {
         }
     }
 
-    fn request(&self, method: Method, url: &Url, body: Option<&Value>) -> Result<Call, CallError> {
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        url: &Url,
+        body: Option<&Value>,
+    ) -> Result<Call, CallError> {
         let mut call = Call::new(method.clone(), url.as_str());
         if let Some(body) = body {
             let bytes = serde_json::to_vec(body).map_err(|error| {
@@ -169,7 +174,7 @@ impl Client {
     }
 }
 
-fn decode<T: DeserializeOwned>(
+pub(crate) fn decode<T: DeserializeOwned>(
     method: &Method,
     url: &Url,
     answer: &Answer,

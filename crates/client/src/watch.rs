@@ -31,6 +31,8 @@ pub struct Follow {
     pub search: Option<String>,
     /// The members wanted, separated by commas.
     pub fields: Option<String>,
+    /// The order of the pages, which a watch does not have: `name`, `created_time` or `id`, `asc` or `desc`.
+    pub order: Option<String>,
 }
 
 /// What an API answers that may or may not know such pages.
@@ -118,6 +120,9 @@ impl Client {
         let mut url = self.follow_url(follow)?;
         url.query_pairs_mut()
             .append_pair("limit", &limit.to_string());
+        if let Some(order) = &follow.order {
+            url.query_pairs_mut().append_pair("order", order);
+        }
         if let Some(next) = next {
             url.query_pairs_mut().append_pair("continue", next);
         }

@@ -56,4 +56,4 @@ pub use payload::PayloadError;
 pub use replicas::{Registrar, RegistrarError};
 pub use sentinel::{Sentinel, SentinelError};
 pub use view::view;
-pub use why::{Why, WhyError, why};
+pub use why::{Why, WhyError, why, why_of};

@@ -248,6 +248,7 @@ fn kind(plan: KindPlan, parts: &Parts) -> (Kind, KindHandle) {
                     plural: plan.resource_type.clone(),
                     search: plan.query.search.clone(),
                     fields: plan.projection.fields(),
+                    order: None,
                 },
                 selector: plan.labels.clone(),
                 full_pass,

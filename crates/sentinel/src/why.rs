@@ -130,6 +130,19 @@ async fn find(client: &Client, plural: &str, asked: &str) -> Result<RemoteResour
     }
 }
 
+/// The same of a resource that was read already: nothing is asked. Empty if no Sentinel of the configuration watches
+/// the kind, which is named by its plural.
+pub fn why_of(
+    options: &Options,
+    plural: &str,
+    resource: &RemoteResource,
+    now: Time,
+) -> Result<Vec<Why>, WhyError> {
+    let plans = options.plans()?;
+    let matching = plans.iter().filter(|plan| plan.resource_type == plural);
+    Ok(matching.map(|plan| of(plan, resource, now)).collect())
+}
+
 fn of(plan: &KindPlan, resource: &RemoteResource, now: Time) -> Why {
     let view = view(resource);
     let known = Known {
