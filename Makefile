@@ -1,9 +1,10 @@
 # `make up` runs everything on this machine; `make test` proves it on real servers.
 
-CARGO ?= cargo
-ARGS  ?=
+CARGO  ?= cargo
+ARGS   ?=
+PREFIX ?= /usr/local
 
-.PHONY: help up test check bench build clean
+.PHONY: help up test check bench build install clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +21,7 @@ check: ## Formatting, lints and docs
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
+	$(CARGO) run --quiet -p hyperfleet --features all-brokers -- reference markdown | diff -u docs/cli.md -
 
 bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches
@@ -30,6 +32,15 @@ bench: ## Measure, and print the figures with their method
 
 build: ## The release binary: target/release/hyperfleet, with every broker
 	$(CARGO) build --release -p hyperfleet --features all-brokers
+
+install: build ## The program, its man pages and shell completions, below PREFIX (/usr/local) and DESTDIR
+	install -D target/release/hyperfleet $(DESTDIR)$(PREFIX)/bin/hyperfleet
+	target/release/hyperfleet reference man $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	target/release/hyperfleet completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hyperfleet
+	target/release/hyperfleet completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hyperfleet
+	target/release/hyperfleet completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hyperfleet.fish
 
 clean: ## Remove what was built and the local data directory
 	$(CARGO) clean

@@ -11,7 +11,10 @@ pub(crate) use self::broker::{
     BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
 };
 pub(crate) use self::sweeper::{SweeperArgs, SweeperCommand, SweeperRunArgs, SweeperServeArgs};
+use crate::operator::Verb;
+use crate::operator::context_commands::ContextCommand;
 use crate::output::Format;
+use crate::reference::ReferenceArgs;
 
 /// Brings a fleet of clusters to the state their owners asked for, and keeps them there.
 #[derive(Debug, Parser)]
@@ -23,6 +26,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Operate(Verb),
     /// Run everything in one process on this machine: API, Sentinels, adapters, sweeper, broker, a simulated Kubernetes
     #[command(args_override_self = true)]
     Up(UpArgs),
@@ -50,15 +55,12 @@ pub(crate) enum Command {
     /// Try a template as production renders it
     #[command(subcommand)]
     Template(TemplateCommand),
-    /// Look at configuration
+    /// Contexts: the servers one works with; and the configuration of a role
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Print the version
-    Version {
-        /// How to print it
-        #[arg(short, long, value_enum, default_value_t = Format::Text)]
-        output: Format,
-    },
+    /// Write the reference of the command line
+    #[command(hide = true)]
+    Reference(ReferenceArgs),
 }
 
 #[derive(Debug, Args)]
@@ -297,6 +299,8 @@ pub(crate) struct AggregationValidateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
+    #[command(flatten)]
+    Context(ContextCommand),
     /// Print the effective configuration of a role, secrets redacted
     Print(ConfigPrintArgs),
 }

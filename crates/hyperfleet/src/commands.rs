@@ -9,7 +9,6 @@ mod language;
 pub(crate) mod sentinel;
 pub(crate) mod sweeper;
 mod try_out;
-mod version;
 
 use std::process::ExitCode;
 
@@ -19,7 +18,7 @@ use crate::cli::{
     AdapterCommand, AggregationCommand, ApiCommand, BrokerCommand, Cli, Command, ConfigCommand,
     ExprCommand, SentinelCommand, SweeperCommand, TemplateCommand,
 };
-use crate::up;
+use crate::{operator, reference, up};
 
 /// Runs a command. An error is a failure to do it; a command that was done may still have bad news.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
@@ -31,7 +30,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             return aggregation::validate(&args);
         }
         Command::Broker(BrokerCommand::DeadLetters(command)) => serve(dead_letters::run(command)),
-        Command::Version { output } => version::print(output),
+        Command::Operate(verb) => return Ok(operator::run(&verb)),
         Command::Expr(ExprCommand::Eval { expression, data }) => {
             language::evaluate(&expression, data.as_deref())
         }
@@ -39,6 +38,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             language::render(&file, data.as_deref())
         }
         Command::Config(ConfigCommand::Print(args)) => config::print(&args),
+        Command::Config(ConfigCommand::Context(command)) => {
+            return Ok(operator::contexts(&command));
+        }
+        Command::Reference(args) => reference::write(&args),
         Command::Up(args) => serve(up::run(args)),
         Command::Api(ApiCommand::Serve(args)) => serve(api::serve(args)),
         Command::Api(ApiCommand::Migrate(args)) => serve(api::migrate(args)),

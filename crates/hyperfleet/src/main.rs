@@ -6,6 +6,7 @@
 //!   hyperfleet sentinel serve     a Sentinel     │ one role each, for production
 //!   hyperfleet adapter serve      an adapter     │
 //!   hyperfleet sweeper serve      the sweeper    ┘
+//!   hyperfleet get, apply, why …  what an operator does with a fleet
 //!   hyperfleet broker dead-letters what was given up on
 //!   hyperfleet config print       what a role would run with
 //! ```
@@ -20,13 +21,16 @@ mod cli;
 mod commands;
 mod data_dir;
 mod database;
+mod operator;
 mod output;
 mod process;
+mod reference;
 mod up;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    operator::answer_shell();
     let cli = cli::parse();
     match commands::run(cli) {
         Ok(code) => code,

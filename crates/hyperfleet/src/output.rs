@@ -1,10 +1,18 @@
 //! How the program speaks: data on stdout, everything else on stderr.
 
+mod age;
+mod confirm;
+mod grid;
 mod table;
+mod tone;
 
 use clap::ValueEnum;
 
+pub(crate) use self::age::{age, span};
+pub(crate) use self::confirm::{Answer, confirm};
+pub(crate) use self::grid::{Cell, Grid};
 pub(crate) use self::table::Table;
+pub(crate) use self::tone::{Look, Tone};
 
 /// How to print data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -158,6 +158,10 @@ async fn components(
     .await
     .map_err(in_words_of_up)?;
     let base_url = format!("http://{}", api.address());
+    // Only a convenience for the commands that follow: without a home there is none.
+    if let Err(failure) = crate::operator::contexts::remember_local(&base_url) {
+        tracing::warn!("the context `local` was not written: {failure}");
+    }
     host.process.component("api", |stop| async move {
         api.run(stop).await;
         Ok::<(), anyhow::Error>(())

@@ -10,6 +10,8 @@ mod aggregation;
 mod failures;
 #[path = "binary/language.rs"]
 mod language;
+#[path = "binary/login.rs"]
+mod login;
 #[path = "binary/restart.rs"]
 mod restart;
 #[path = "binary/running.rs"]
@@ -18,5 +20,7 @@ mod running;
 mod sweeper;
 #[path = "binary/up.rs"]
 mod up;
+#[path = "binary/watching.rs"]
+mod watching;
 #[path = "binary/why.rs"]
 mod why;

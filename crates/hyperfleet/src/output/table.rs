@@ -1,47 +1,37 @@
-//! Columns for people.
+//! A whole table at once.
 
 use std::fmt;
 
-use super::printable;
-
-/// Between two columns.
-const GAP: usize = 2;
+use super::grid::{Cell, Grid};
+use super::tone::Look;
 
 /// Rows under heads; every column but the last is as wide as its widest cell.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
-    rows: Vec<[String; N]>,
+    heads: [String; N],
+    rows: Vec<Vec<Cell>>,
 }
 
 impl<const N: usize> Table<N> {
     pub(crate) fn new(heads: [&str; N]) -> Self {
         Self {
-            rows: vec![heads.map(str::to_owned)],
+            heads: heads.map(str::to_owned),
+            rows: Vec::new(),
         }
     }
 
     pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| printable(&cell)));
+        self.rows.push(cells.iter().map(Cell::new).collect());
     }
 }
 
 impl<const N: usize> fmt::Display for Table<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut widths = [0; N];
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        for row in &self.rows {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(widths) {
-                line.push_str(cell);
-                line.extend(std::iter::repeat_n(' ', width + GAP - cell.chars().count()));
-            }
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        Ok(())
+        let plain = Look {
+            colour: false,
+            width: None,
+        };
+        f.write_str(&Grid::new(&self.heads, plain).page(&self.rows))
     }
 }
 

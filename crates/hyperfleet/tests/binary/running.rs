@@ -26,7 +26,12 @@ pub(crate) fn hyperfleet() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hyperfleet"));
     command
         .env_remove("DATABASE_URL")
-        .env_remove("HYPERFLEET_HOME");
+        .env_remove("HYPERFLEET_HOME")
+        // The contexts of whoever runs the tests stay as they are.
+        .env(
+            "XDG_CONFIG_HOME",
+            std::env::temp_dir().join("hf-test-config"),
+        );
     command
 }
 
@@ -246,6 +251,11 @@ impl Api {
             .expect("it says where it listens");
         std::thread::spawn(move || lines.for_each(drop));
         Api { child, listening }
+    }
+
+    /// Host and port of the API.
+    pub(crate) fn address(&self) -> String {
+        self.listening["address"].as_str().unwrap().to_owned()
     }
 
     fn url(&self, server: &str, path: &str) -> String {

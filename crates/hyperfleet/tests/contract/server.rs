@@ -71,9 +71,14 @@ impl Server {
         }
     }
 
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Where its OpenAPI document is.
     pub(crate) fn document(&self) -> String {
-        format!("http://{}/api/hyperfleet/v1/openapi", self.address)
+        format!("{}/api/hyperfleet/v1/openapi", self.url())
     }
 
     /// What it logged as an error so far.

@@ -1,12 +1,13 @@
 //! Giving dead letters back, or removing them.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result, bail};
 use hyperfleet_broker::{DeadLetter, Fate, Selection};
 
 use super::connect;
 use crate::cli::ClearArgs;
+use crate::output::{self, Answer};
 
 /// Letters between two words on how far it has come.
 const STEP: usize = 100;
@@ -58,18 +59,13 @@ fn confirm(selections: &[Selection], place: &str) -> Result<()> {
         [Selection::Oldest(limit)] => format!("up to {limit} dead letters"),
         named => count_of(named.len()),
     };
-    if !std::io::stdin().is_terminal() {
-        bail!("this removes {what} of {place} for good: say so with --yes");
-    }
-    eprint!("Remove {what} of {place} for good? [y/N] ");
-    std::io::stderr().flush().context("cannot ask")?;
-    let mut answer = String::new();
-    std::io::stdin()
-        .read_line(&mut answer)
-        .context("cannot read the answer")?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => bail!("nothing was removed"),
+    let question = format!("Remove {what} of {place} for good?");
+    match output::confirm(&question).context("cannot ask")? {
+        Answer::Yes => Ok(()),
+        Answer::No => bail!("nothing was removed"),
+        Answer::NobodyThere => {
+            bail!("this removes {what} of {place} for good: say so with --yes")
+        }
     }
 }
 
