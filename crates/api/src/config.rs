@@ -1,5 +1,10 @@
 //! The configuration of `hyperfleet api serve`.
 
+mod authorization;
+mod jwt;
+mod limits;
+mod tenant;
+
 use std::path::PathBuf;
 
 use hyperfleet_core::kind::Kind;
@@ -12,11 +17,18 @@ use hyperfleet_store::{ConnectError, DatabaseOptions, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use authorization::{AuthorizationConfig, BindingConfig, RoleConfig, RuleConfig};
+pub use jwt::{IssuerConfig, JwtConfig, SigningAlgorithm};
+pub use limits::LimitsConfig;
+pub use tenant::{DimensionConfig, TenantConfig};
+
 /// Everything the API can be told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ApiConfig {
     pub server: ServerConfig,
+    pub authorization: AuthorizationConfig,
+    pub limits: LimitsConfig,
     pub api: ApiOptions,
     pub database: DatabaseConfig,
     pub history: HistoryConfig,
@@ -32,6 +44,8 @@ impl Default for ApiConfig {
     fn default() -> Self {
         ApiConfig {
             server: ServerConfig::default(),
+            authorization: AuthorizationConfig::default(),
+            limits: LimitsConfig::default(),
             api: ApiOptions::default(),
             database: DatabaseConfig::default(),
             history: HistoryConfig::default(),
@@ -111,6 +125,12 @@ pub struct ServerConfig {
     /// An OpenAPI 3 document whose `components.schemas` kinds name with `spec_schema_name`. A relative path starts at
     /// the configuration file.
     pub openapi_schema_path: Option<PathBuf>,
+    /// How callers prove who they are.
+    pub jwt: JwtConfig,
+    /// Lets an API without authentication listen where others can reach it, because something else guards that address.
+    pub allow_unauthenticated: bool,
+    /// Whose resources are whose.
+    pub tenant: TenantConfig,
 }
 
 impl Default for ServerConfig {
@@ -120,6 +140,9 @@ impl Default for ServerConfig {
             port: 8000,
             timeouts: TimeoutsConfig::default(),
             openapi_schema_path: None,
+            jwt: JwtConfig::default(),
+            allow_unauthenticated: false,
+            tenant: TenantConfig::default(),
         }
     }
 }

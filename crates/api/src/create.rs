@@ -12,11 +12,12 @@ use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::{BASE_PATH, ObjectReference, Resource, ResourceStatus};
-use hyperfleet_store::{Create, Created, Owner, Rules, Stored};
+use hyperfleet_store::{Create, Created, Owner, Rules, Store, Stored};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::etag::tagged;
@@ -41,6 +42,8 @@ pub(crate) async fn create(
 ) -> Result<Response, Failure> {
     let key = idempotency_key(&headers)?;
     let kind = kind_of(&state, &scope, &body)?.clone();
+    caller.check_kind(Verb::Create, &kind.kind)?;
+    let tenant = caller.within_tenant(&state.store);
     let name = name(&kind, &body)?;
     let spec = match body.get("spec") {
         None => {
@@ -57,8 +60,8 @@ pub(crate) async fn create(
         None | Some(Value::Null) => BTreeMap::new(),
         Some(labels) => wanted::labels(labels)?,
     };
-    let owner = owner(&state, &scope, &kind, &ids, &body).await?;
-    let references = references::read(&state, &kind, body.get("references")).await?;
+    let owner = owner(&state, &tenant, &scope, &kind, &ids, &body).await?;
+    let references = references::read(&state, &tenant, &kind, body.get("references")).await?;
 
     let now = state.now();
     let author = caller.author(now);
@@ -74,7 +77,7 @@ pub(crate) async fn create(
             name,
             spec,
             labels,
-            tenancy: BTreeMap::new(),
+            tenancy: caller.access.tenant.stamp(),
             generation: Generation::FIRST,
             status: ResourceStatus::unknown(now),
             owner_references: owner,
@@ -89,9 +92,12 @@ pub(crate) async fn create(
         reports: Vec::new(),
         has_children: false,
     };
+    caller.check(Verb::Create, &new.resource)?;
     let aggregated = state.aggregate(&new, now);
     new.resource.status = aggregated.status;
-    let fingerprint = key.as_ref().map(|_| fingerprint(&scope, &ids, &body));
+    let fingerprint = key
+        .as_ref()
+        .map(|_| fingerprint(&scope, &ids, &new.resource.tenancy, &body));
     let create = Create {
         resource: &new.resource,
         recheck: aggregated.recheck,
@@ -127,9 +133,17 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
 }
 
 /// What the request asks for, so that a key cannot stand for two things.
-fn fingerprint(scope: &Scope, ids: &[String], body: &Map<String, Value>) -> Vec<u8> {
+fn fingerprint(
+    scope: &Scope,
+    ids: &[String],
+    tenancy: &BTreeMap<String, String>,
+    body: &Map<String, Value>,
+) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(scope.noun());
+    for (key, value) in tenancy {
+        hash.update(format!("\0{key}={value}"));
+    }
     for id in ids {
         hash.update([0]);
         hash.update(id);
@@ -201,6 +215,7 @@ fn name(kind: &Kind, body: &Map<String, Value>) -> Result<String, Failure> {
 /// The owner of a child: the one in the path, else the one the body names.
 async fn owner(
     state: &ApiState,
+    tenant: &Store,
     scope: &Scope,
     kind: &Kind,
     ids: &[String],
@@ -209,9 +224,9 @@ async fn owner(
     let Some(parent_kind) = state.kinds.parent(kind) else {
         return Ok(None);
     };
-    let parent = match scope.parent(state, ids).await? {
+    let parent = match scope.parent(tenant, ids).await? {
         Some(parent) => parent,
-        None => named_owner(state, kind, parent_kind, body).await?,
+        None => named_owner(tenant, kind, parent_kind, body).await?,
     };
     if parent.is_deleting() {
         let detail = format!("{} '{}' is marked for deletion", parent.kind, parent.id);
@@ -225,7 +240,7 @@ async fn owner(
 }
 
 async fn named_owner(
-    state: &ApiState,
+    tenant: &Store,
     kind: &Kind,
     parent_kind: &Kind,
     body: &Map<String, Value>,
@@ -244,8 +259,7 @@ async fn named_owner(
     };
     let missing = || Failure::not_found(&parent_kind.kind, id);
     let owner = ResourceId::parse(id).ok_or_else(missing)?;
-    state
-        .store
+    tenant
         .resource(Some(&parent_kind.kind), Owner::Any, owner)
         .await?
         .ok_or_else(missing)

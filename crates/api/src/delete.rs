@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use hyperfleet_core::resource::Resource;
 use serde_json::Value;
 
+use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::etag::{IfMatch, tagged};
@@ -25,18 +27,21 @@ pub(crate) async fn delete(
     caller: Caller,
     if_match: IfMatch,
 ) -> Result<Response, Failure> {
-    let owner = scope.owner(&state, &ids).await?;
+    let owner = scope
+        .owner(&caller.within_tenant(&state.store), &ids)
+        .await?;
+    let store = caller.writing(&state.store, Verb::Delete, &scope);
     let id = scope.item(&ids)?;
     let target = (scope.kind_name(), owner, id);
-    let deleted = state
-        .store
+    let deleted = store
         .delete(target, caller.author(state.now()), &state, |resource| {
+            caller.check(Verb::Delete, resource)?;
             if_match.check(resource)
         })
         .await?;
     match deleted {
         Some(outcome) => Ok(tagged(StatusCode::ACCEPTED, &outcome?)),
-        None => Err(scope.missing(&state, owner, id).await),
+        None => Err(scope.missing(&store, owner, id).await),
     }
 }
 
@@ -70,21 +75,24 @@ pub(crate) async fn force_delete(
         let message = format!("reason must be at most {MAX_REASON} characters");
         return Err(Failure::invalid("reason", Some("max_length"), message));
     }
-    let owner = scope.owner(&state, &ids).await?;
+    let owner = scope
+        .owner(&caller.within_tenant(&state.store), &ids)
+        .await?;
+    let store = caller.writing(&state.store, Verb::ForceDelete, &scope);
     let id = scope.item(&ids)?;
     let target = (scope.kind_name(), owner, id);
     let author = caller.author(state.now());
-    if state
-        .store
-        .force_delete(target, reason, author, &state)
-        .await?
-    {
+    let guard = |resource: &Resource| caller.check(Verb::ForceDelete, resource);
+    let forced = store
+        .force_delete(target, reason, author, &state, guard)
+        .await?;
+    if forced.transpose()?.is_some() {
         tracing::warn!(
             kind = scope.noun(), resource_id = %id, actor = author.actor, reason,
             "force-deleted; objects may be left behind"
         );
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(scope.missing(&state, owner, id).await)
+        Err(scope.missing(&store, owner, id).await)
     }
 }

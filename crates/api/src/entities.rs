@@ -1,6 +1,6 @@
 //! The configured kinds with their schemas, checked as a whole.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperfleet_core::aggregation::Rulebook;
@@ -20,6 +20,8 @@ pub struct Entities {
     pub rules: RulesInForce,
     /// What can be served but was hardly meant.
     pub warnings: Vec<String>,
+    /// Where relative paths of the configuration start.
+    pub(crate) directory: PathBuf,
 }
 
 impl Entities {
@@ -67,7 +69,7 @@ fn build(kinds: Vec<Kind>, written: &Node, files: &Files<'_>) -> Result<Entities
         &directory,
         &mut diagnostics,
     );
-    let sources = Sources::new(directory, files.openapi, &mut diagnostics);
+    let sources = Sources::new(directory.clone(), files.openapi, &mut diagnostics);
     let mut schemas = SpecSchemas::default();
     for (index, kind) in kinds.iter().enumerate() {
         let found = sources.schema(kind, written.nearest(&format!("/{index}")));
@@ -100,6 +102,7 @@ fn build(kinds: Vec<Kind>, written: &Node, files: &Files<'_>) -> Result<Entities
         schemas: Arc::new(schemas),
         rules,
         warnings: warnings.iter().map(ToString::to_string).collect(),
+        directory,
     })
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Failure {
     pub(crate) errors: Vec<FieldError>,
     /// What remains of the resource that was not found.
     pub(crate) deletion: Option<Box<DeletionRecord>>,
+    /// In how many seconds it is worth trying again.
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl Failure {
@@ -28,6 +30,7 @@ impl Failure {
             detail: detail.into(),
             errors: Vec::new(),
             deletion: None,
+            retry_after: None,
         }
     }
 
@@ -60,6 +63,23 @@ impl Failure {
     pub(crate) fn with_errors(mut self, errors: Vec<FieldError>) -> Failure {
         self.errors = errors;
         self
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Failure {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// Whether it is about who asks, and not about what is asked.
+    pub(crate) fn is_denial(&self) -> bool {
+        matches!(
+            self.code,
+            Code::Unauthenticated
+                | Code::InvalidCredentials
+                | Code::TokenExpired
+                | Code::Forbidden
+                | Code::TooManyRequests
+        )
     }
 
     /// The document for a request.
@@ -135,6 +155,13 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = status.into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         response.extensions_mut().insert(self);
         response
     }

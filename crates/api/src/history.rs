@@ -13,6 +13,7 @@ use hyperfleet_store::{AuditQuery, HistoryCursor, Noted, Owner};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::failure::Failure;
@@ -37,6 +38,7 @@ pub(crate) async fn history(
     State(state): State<ApiState>,
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
+    caller: Caller,
     query: Pairs,
 ) -> Result<Json<Newest<HistoryEntry>>, Failure> {
     let limit = limit(&query)?;
@@ -46,9 +48,10 @@ pub(crate) async fn history(
     };
     let id = scope.item(&ids)?;
     let owner = scope.path_owner(&ids)?;
-    let known = state.store.resource(scope.kind_name(), owner, id).await?;
+    let store = caller.reading(&state.store, Verb::Get, &scope);
+    let known = store.resource(scope.kind_name(), owner, id).await?;
     if known.is_none() {
-        let missing = scope.missing(&state, owner, id).await;
+        let missing = scope.missing(&store, owner, id).await;
         if missing.deletion.is_none() {
             return Err(missing);
         }
@@ -64,6 +67,7 @@ pub(crate) async fn history(
 /// Who did what, newest first. Takes `resource_id`, `kind`, `actor`, `action`.
 pub(crate) async fn audit(
     State(state): State<ApiState>,
+    caller: Caller,
     query: Pairs,
 ) -> Result<Json<Newest<AuditEntry>>, Failure> {
     let limit = limit(&query)?;
@@ -77,8 +81,10 @@ pub(crate) async fn audit(
             Failure::invalid("resource_id", Some("format"), "resource_id must be an id")
         })?),
     };
+    let sight = caller.access.sight(&[Verb::Audit], None);
     let mut items = state
         .store
+        .seen_by(sight)
         .audit(&AuditQuery {
             resource,
             kind: query.get("kind"),

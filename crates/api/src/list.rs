@@ -8,8 +8,10 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use hyperfleet_core::list::{KeysetOrder, Stretch};
-use hyperfleet_store::{Owner, PageQuery, ResourceFilter, StretchQuery};
+use hyperfleet_store::{Owner, PageQuery, ResourceFilter, Store, StretchQuery};
 
+use crate::authz::Verb;
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::params::Pairs;
 use crate::query::{ListQuery, Part};
@@ -21,10 +23,19 @@ pub(crate) async fn list(
     State(state): State<ApiState>,
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
+    caller: Caller,
     pairs: Pairs,
 ) -> Result<Response, Failure> {
     let query = ListQuery::read(&pairs, &scope, &state)?;
-    let owner = scope.owner(&state, &ids).await?;
+    if let Some(kind) = scope.kind_name() {
+        caller.check_kind(Verb::List, kind)?;
+    } else if !caller.access.may(Verb::List, query.kind.as_deref()) {
+        return Err(caller.lacks(Verb::List, query.kind.as_deref().unwrap_or("resources")));
+    }
+    let owner = scope
+        .owner(&caller.within_tenant(&state.store), &ids)
+        .await?;
+    let store = caller.reading(&state.store, Verb::List, &scope);
     let filter = ResourceFilter {
         kind: scope.kind_name().or(query.kind.as_deref()),
         owner,
@@ -36,8 +47,7 @@ pub(crate) async fn list(
     };
     match &query.part {
         Part::Page { order, page } => {
-            let page = state
-                .store
+            let page = store
                 .page(&PageQuery {
                     filter,
                     order,
@@ -53,7 +63,7 @@ pub(crate) async fn list(
                 .as_deref()
                 .map(|text| Token::read(text, &fingerprint, *order));
             let walk = Walk {
-                state: &state,
+                store: &store,
                 query: &query,
                 filter,
                 order: *order,
@@ -65,7 +75,7 @@ pub(crate) async fn list(
 }
 
 struct Walk<'a> {
-    state: &'a ApiState,
+    store: &'a Store,
     query: &'a ListQuery,
     filter: ResourceFilter<'a>,
     order: KeysetOrder,
@@ -74,7 +84,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     async fn stretch(&self, from: Option<Token>, query: &Fingerprint) -> Result<Response, Failure> {
-        let store = &self.state.store;
+        let store = self.store;
         // Taken before anything is read, and handed on from stretch to stretch: what changes during the walk is told
         // to whoever watches from there.
         let (after, since) = match from {

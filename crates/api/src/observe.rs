@@ -37,10 +37,14 @@ pub(crate) async fn observe(
     request
         .extensions_mut()
         .insert(BodyTimeout(state.timeouts.read));
-    let handled = next.run(request).instrument(span.clone());
-    let mut response = match tokio::time::timeout(state.timeouts.write, handled).await {
-        Ok(response) => response,
-        Err(_) => too_late(state.timeouts.write).into_response(),
+    let mut response = if is_too_long(&request, &state) {
+        too_long(&state).into_response()
+    } else {
+        let handled = next.run(request).instrument(span.clone());
+        match tokio::time::timeout(state.timeouts.write, handled).await {
+            Ok(response) => response,
+            Err(_) => too_late(state.timeouts.write).into_response(),
+        }
     };
     if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         let problem = failure.problem(&path, &request_id, state.now());
@@ -61,6 +65,17 @@ pub(crate) async fn observe(
     let duration_ms = elapsed.as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::debug!(status_code, duration_ms, "request handled"));
     response
+}
+
+fn is_too_long(request: &Request, state: &ApiState) -> bool {
+    let whole = request.uri().path_and_query();
+    whole.is_some_and(|whole| whole.as_str().len() > state.security.limits.url_bytes())
+}
+
+fn too_long(state: &ApiState) -> Failure {
+    let most = state.security.limits.url_bytes();
+    let detail = format!("The path with its query must be at most {most} bytes");
+    Failure::new(Code::TooLarge, detail).with_status(414)
 }
 
 /// What the handler was at is dropped with it; a transaction that was not committed is rolled back.

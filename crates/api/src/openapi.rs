@@ -69,6 +69,7 @@ pub(crate) fn document(kinds: &Registry, schemas: &SpecSchemas, version: &str) -
             "license": {"name": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
+        "security": [{"bearer": []}],
         "tags": tags(kinds),
         "paths": paths,
         "components": components.into_value(),

@@ -4,6 +4,7 @@ use axum::http::Method;
 use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_core::resource::BASE_PATH;
 
+use crate::authz::Verb;
 use crate::scope::Scope;
 
 /// One thing that can be asked.
@@ -27,6 +28,18 @@ pub(crate) enum Operation {
     WithdrawSentinel,
     OpenApi,
     OpenApiPage,
+    CanI,
+}
+
+/// Who may ask for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Requirement {
+    /// Everybody, without saying who they are.
+    Nobody,
+    /// Whoever says who they are.
+    Anybody,
+    /// Whoever is allowed this.
+    Verb(Verb),
 }
 
 impl Operation {
@@ -45,7 +58,7 @@ impl Operation {
     ];
 
     /// What is there whatever the kinds are.
-    const FIXED: [Operation; 8] = [
+    const FIXED: [Operation; 9] = [
         Operation::Metadata,
         Operation::Audit,
         Operation::NoteInAudit,
@@ -54,7 +67,40 @@ impl Operation {
         Operation::WithdrawSentinel,
         Operation::OpenApi,
         Operation::OpenApiPage,
+        Operation::CanI,
     ];
+
+    /// Every operation needs something, be it nothing: a new one does not compile without an answer.
+    pub(crate) fn requirement(self) -> Requirement {
+        Requirement::Verb(match self {
+            Operation::Metadata | Operation::OpenApi | Operation::OpenApiPage => {
+                return Requirement::Nobody;
+            }
+            Operation::CanI => return Requirement::Anybody,
+            Operation::List => Verb::List,
+            Operation::Create => Verb::Create,
+            Operation::Read | Operation::History | Operation::ReadStatuses => Verb::Get,
+            Operation::Patch => Verb::Patch,
+            Operation::Delete => Verb::Delete,
+            Operation::ForceDelete => Verb::ForceDelete,
+            Operation::PutStatus | Operation::PostStatus => Verb::Report,
+            Operation::Audit => Verb::Audit,
+            Operation::NoteInAudit => Verb::Note,
+            Operation::ListSentinels => Verb::List,
+            Operation::AnnounceSentinel | Operation::WithdrawSentinel => Verb::Announce,
+        })
+    }
+
+    /// What it is done to, in a sentence.
+    pub(crate) fn object(self, kind: Option<&str>) -> &str {
+        match self {
+            Operation::Audit | Operation::NoteInAudit => "the audit log",
+            Operation::ListSentinels
+            | Operation::AnnounceSentinel
+            | Operation::WithdrawSentinel => "Sentinels",
+            _ => kind.unwrap_or("resources"),
+        }
+    }
 
     /// The method, and what follows the path of the scope; the whole path where there is no scope.
     fn route(self) -> (Method, &'static str) {
@@ -77,6 +123,7 @@ impl Operation {
             Operation::WithdrawSentinel => (Method::DELETE, "/api/hyperfleet/v1/sentinels/{id}"),
             Operation::OpenApi => (Method::GET, "/api/hyperfleet/v1/openapi"),
             Operation::OpenApiPage => (Method::GET, "/api/hyperfleet/v1/openapi.html"),
+            Operation::CanI => (Method::GET, "/api/hyperfleet/v1/can-i"),
         }
     }
 }

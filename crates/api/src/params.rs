@@ -7,11 +7,12 @@ use hyperfleet_core::problem::Code;
 use crate::failure::Failure;
 
 /// Parameters that have one value. Taking either of two would be a guess.
-const ONCE: [&str; 14] = [
+const ONCE: [&str; 16] = [
     "action",
     "actor",
     "continue",
     "generation",
+    "id",
     "kind",
     "limit",
     "page",
@@ -21,6 +22,7 @@ const ONCE: [&str; 14] = [
     "search",
     "since",
     "size",
+    "verb",
     "watch",
 ];
 

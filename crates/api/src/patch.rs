@@ -10,9 +10,10 @@ use hyperfleet_core::kind::Kind;
 use hyperfleet_core::patch::Patch;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::{References, Resource};
-use hyperfleet_store::{Author, Patched, Rules, Stored};
+use hyperfleet_store::{Author, Patched, Rules, Store, Stored};
 use serde_json::{Map, Value};
 
+use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::etag::{IfMatch, tagged};
@@ -30,23 +31,30 @@ pub(crate) async fn patch(
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
     let fields = fields(&body)?;
-    let owner = scope.owner(&state, &ids).await?;
+    let tenant = caller.within_tenant(&state.store);
+    let owner = scope.owner(&tenant, &ids).await?;
+    let store = caller.writing(&state.store, Verb::Patch, &scope);
     let id = scope.item(&ids)?;
     let kind = match &scope.kind {
         Some(kind) => kind.clone(),
-        None => kind_of(&state, &scope, id).await?,
+        None => kind_of(&state, &store, &scope, id).await?,
     };
-    let patch = read(&state, &kind, &fields).await?;
+    let patch = read(&state, &tenant, &kind, &fields).await?;
     let author = caller.author(state.now());
-    let patched = state
-        .store
+    let patched: Option<Result<Resource, Failure>> = store
         .patch((scope.kind_name(), owner, id), author, |stored| {
-            decide(&state, &patch, stored, author, &if_match)
+            caller.check(Verb::Patch, &stored.resource)?;
+            let patched = decide(&state, &patch, stored, author, &if_match)?;
+            // Nobody moves a resource out of their own reach, or into it.
+            if let Some(patched) = &patched {
+                caller.check(Verb::Patch, &patched.resource)?;
+            }
+            Ok(patched)
         })
         .await?;
     match patched {
         Some(outcome) => Ok(tagged(StatusCode::OK, &outcome?)),
-        None => Err(scope.missing(&state, owner, id).await),
+        None => Err(scope.missing(&store, owner, id).await),
     }
 }
 
@@ -72,10 +80,15 @@ fn fields(body: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The kind of a resource that is addressed by its id alone.
-async fn kind_of(state: &ApiState, scope: &Scope, id: ResourceId) -> Result<Kind, Failure> {
+async fn kind_of(
+    state: &ApiState,
+    store: &Store,
+    scope: &Scope,
+    id: ResourceId,
+) -> Result<Kind, Failure> {
     let owner = hyperfleet_store::Owner::Any;
-    let Some(resource) = state.store.resource(None, owner, id).await? else {
-        return Err(scope.missing(state, owner, id).await);
+    let Some(resource) = store.resource(None, owner, id).await? else {
+        return Err(scope.missing(store, owner, id).await);
     };
     state.kinds.kind(&resource.kind).cloned().ok_or_else(|| {
         let detail = format!("kind {} is not configured", resource.kind);
@@ -85,6 +98,7 @@ async fn kind_of(state: &ApiState, scope: &Scope, id: ResourceId) -> Result<Kind
 
 async fn read(
     state: &ApiState,
+    tenant: &Store,
     kind: &Kind,
     fields: &Map<String, Value>,
 ) -> Result<Patch, Failure> {
@@ -95,7 +109,7 @@ async fn read(
     let labels = fields.get("labels").map(wanted::labels).transpose()?;
     let references = match fields.get("references") {
         None => None,
-        given => Some(references::read(state, kind, given).await?),
+        given => Some(references::read(state, tenant, kind, given).await?),
     };
     Ok(Patch {
         spec,

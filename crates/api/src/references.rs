@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::state::ApiState;
+use hyperfleet_store::Store;
 
 /// Most targets of one request: each is read by key.
 const MAX_TARGETS: usize = 1000;
@@ -16,6 +17,7 @@ const MAX_TARGETS: usize = 1000;
 /// Checks references against the kind's rules and against what exists.
 pub(crate) async fn read(
     state: &ApiState,
+    tenant: &Store,
     kind: &Kind,
     value: Option<&Value>,
 ) -> Result<References, Failure> {
@@ -55,7 +57,7 @@ pub(crate) async fn read(
             return Err(Failure::invalid(&field, Some("min"), message));
         }
     }
-    resolve(state, kind, wanted).await
+    resolve(state, tenant, kind, wanted).await
 }
 
 fn targets(field: &str, rule: &ReferenceRule, entries: &Value) -> Result<Vec<ResourceId>, Failure> {
@@ -118,6 +120,7 @@ fn targets(field: &str, rule: &ReferenceRule, entries: &Value) -> Result<Vec<Res
 /// Looks the targets up: they must exist, be of the right kind, and not be going.
 async fn resolve(
     state: &ApiState,
+    tenant: &Store,
     kind: &Kind,
     wanted: BTreeMap<&str, Vec<ResourceId>>,
 ) -> Result<References, Failure> {
@@ -125,7 +128,7 @@ async fn resolve(
     if ids.is_empty() {
         return Ok(References::new());
     }
-    let found: Vec<Resource> = state.store.resources(&ids).await?;
+    let found: Vec<Resource> = tenant.resources(&ids).await?;
     let mut references = References::new();
     for rule in &kind.references {
         let Some(ids) = wanted.get(rule.ref_type.as_str()) else {

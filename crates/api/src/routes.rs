@@ -11,13 +11,15 @@ use hyperfleet_core::problem::Code;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+use crate::admit::{self, Door};
 use crate::failure::Failure;
 use crate::metrics::HttpMetrics;
 use crate::openapi::Document;
-use crate::operation::{Endpoint, Operation, endpoints};
+use crate::operation::{Endpoint, Operation, Requirement, endpoints};
 use crate::state::ApiState;
 use crate::{
-    create, delete, history, metadata, observe, openapi, read, sentinels, statuses, swagger, watch,
+    can_i, create, delete, history, metadata, observe, openapi, read, sentinels, statuses, swagger,
+    watch,
 };
 
 /// Answers from this size on are compressed.
@@ -28,7 +30,9 @@ pub fn router(state: ApiState, metrics: HttpMetrics) -> Router {
     let document = Arc::new(Document::new(&state));
     let router = endpoints(&state.kinds)
         .into_iter()
-        .fold(swagger::assets(), mount);
+        .fold(swagger::assets(), |router, endpoint| {
+            mount(router, endpoint, &state)
+        });
     router
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -47,9 +51,19 @@ fn compression() -> CompressionLayer<impl Predicate> {
 }
 
 /// One trailing slash means nothing: it leads to the same place.
-fn mount(router: Router<ApiState>, endpoint: Endpoint) -> Router<ApiState> {
+fn mount(router: Router<ApiState>, endpoint: Endpoint, state: &ApiState) -> Router<ApiState> {
     let path = &endpoint.path;
     let mut methods = handler(endpoint.operation);
+    let public = endpoint.operation.requirement() == Requirement::Nobody;
+    if state.security.is_on() && !public {
+        let kind = endpoint.scope.as_ref().and_then(|scope| scope.kind_name());
+        let door = Door {
+            state: state.clone(),
+            operation: endpoint.operation,
+            kind: kind.map(str::to_owned),
+        };
+        methods = methods.layer(from_fn_with_state(Arc::new(door), admit::admit));
+    }
     if let Some(scope) = endpoint.scope {
         methods = methods.layer(Extension(Arc::new(scope)));
     }
@@ -78,6 +92,7 @@ fn handler(operation: Operation) -> MethodRouter<ApiState> {
         Operation::WithdrawSentinel => axum::routing::delete(sentinels::withdraw),
         Operation::OpenApi => get(openapi::serve),
         Operation::OpenApiPage => get(swagger::page),
+        Operation::CanI => get(can_i::can_i),
     }
 }
 

@@ -6,10 +6,9 @@ use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::kind::Kind;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
-use hyperfleet_store::Owner;
+use hyperfleet_store::{Owner, Store};
 
 use crate::failure::Failure;
-use crate::state::ApiState;
 
 /// A route's kind and, on nested routes, the kind of the parent in its path. Made once when the routes are.
 #[derive(Debug, Clone)]
@@ -46,9 +45,9 @@ impl Scope {
         self.kind.as_ref().map(|kind| kind.kind.as_str())
     }
 
-    /// The parent in the path, which must exist; everything is in scope on a flat route.
-    pub(crate) async fn owner(&self, state: &ApiState, ids: &[String]) -> Result<Owner, Failure> {
-        Ok(match self.parent(state, ids).await? {
+    /// The parent in the path, which must exist in the tenant; everything is in scope on a flat route.
+    pub(crate) async fn owner(&self, store: &Store, ids: &[String]) -> Result<Owner, Failure> {
+        Ok(match self.parent(store, ids).await? {
             None => Owner::Any,
             Some(parent) => Owner::Is(parent.id),
         })
@@ -57,7 +56,7 @@ impl Scope {
     /// The parent resource in the path of a nested route.
     pub(crate) async fn parent(
         &self,
-        state: &ApiState,
+        store: &Store,
         ids: &[String],
     ) -> Result<Option<Resource>, Failure> {
         let (Some(kind), Some(id)) = (&self.parent, ids.first()) else {
@@ -65,8 +64,7 @@ impl Scope {
         };
         let missing = || Failure::not_found(&kind.kind, id);
         let parent_id = ResourceId::parse(id).ok_or_else(missing)?;
-        let parent = state
-            .store
+        let parent = store
             .resource(Some(&kind.kind), Owner::Any, parent_id)
             .await?;
         match parent {
@@ -76,15 +74,15 @@ impl Scope {
                     kind: Some(kind.clone()),
                     parent: None,
                 };
-                Err(flat.missing(state, Owner::Any, parent_id).await)
+                Err(flat.missing(store, Owner::Any, parent_id).await)
             }
         }
     }
 
     /// The failure for an item that is not there, with what remains of it if it ever was.
-    pub(crate) async fn missing(&self, state: &ApiState, owner: Owner, id: ResourceId) -> Failure {
+    pub(crate) async fn missing(&self, store: &Store, owner: Owner, id: ResourceId) -> Failure {
         let failure = Failure::not_found(self.noun(), &id.to_string());
-        match state.store.deletion(self.kind_name(), owner, id).await {
+        match store.deletion(self.kind_name(), owner, id).await {
             Ok(record) => Failure {
                 deletion: record.map(Box::new),
                 ..failure

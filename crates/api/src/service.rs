@@ -18,6 +18,7 @@ use crate::metrics::{DatabaseMetrics, HttpMetrics, ReconciliationMetrics};
 use crate::routes::router;
 use crate::rules::recheck::Recheck;
 use crate::rules::reload::Reload;
+use crate::security::{Security, SecurityError};
 use crate::state::ApiState;
 use crate::watch::hub::{FeedMetrics, Hub};
 
@@ -28,6 +29,8 @@ pub enum StartError {
     Bind(#[from] BindError),
     #[error(transparent)]
     Metrics(#[from] MetricsError),
+    #[error(transparent)]
+    Security(#[from] SecurityError),
     #[error("cannot tell the address the API listens on: {0}")]
     Address(#[source] std::io::Error),
 }
@@ -53,6 +56,7 @@ impl Api {
         metrics: &Metrics,
         health: &Health,
     ) -> Result<Api, StartError> {
+        let security = Security::new(config, &entities.kinds, &entities.directory)?;
         let store = DatabaseMetrics::observe(metrics, store)?;
         let threshold = config.metrics.reconciliation_stuck_threshold.into();
         ReconciliationMetrics::register(metrics, store.clone(), threshold)?;
@@ -61,6 +65,15 @@ impl Api {
         let metrics = HttpMetrics::register(metrics)?;
         let listener = http::bind(&config.server.host, config.server.port, "server").await?;
         let address = listener.local_addr().map_err(StartError::Address)?;
+        security.check_address(address)?;
+        let security = Arc::new(security);
+        if security.authenticator.is_some() {
+            let noted = security.clone();
+            health.note("issuers", move || match noted.without_keys().as_slice() {
+                [] => "ok".to_owned(),
+                missing => format!("the keys of {} cannot be read", missing.join(", ")),
+            });
+        }
         let checked = store.clone();
         health.check("database", move || {
             let store = checked.clone();
@@ -76,6 +89,7 @@ impl Api {
                 hub: Arc::new(hub),
                 rules: entities.rules,
                 timeouts: (&config.server.timeouts).into(),
+                security,
                 statuses_format: config.api.statuses_format,
                 version,
             },
@@ -99,6 +113,9 @@ impl Api {
         shutdown.spawn(async move { housekeeping::run(&store, &self.history, stop).await });
         if let Some(reload) = self.reload {
             shutdown.spawn(reload.run(shutdown.clone()));
+        }
+        if let Some(authenticator) = &self.state.security.authenticator {
+            authenticator.keep_keys(&shutdown);
         }
         shutdown.spawn(Recheck::new(self.state.clone()).run(shutdown.clone()));
         let router = router(self.state, self.metrics);

@@ -10,6 +10,7 @@ use hyperfleet_store::Store;
 use crate::config::{StatusesFormat, TimeoutsConfig};
 use crate::rules::RulesInForce;
 use crate::schema::SpecSchemas;
+use crate::security::Security;
 use crate::watch::hub::Hub;
 
 /// How long callers are waited for.
@@ -43,6 +44,8 @@ pub struct ApiState {
     /// What makes the status of each kind.
     pub rules: RulesInForce,
     pub timeouts: Timeouts,
+    /// Who gets in, and how far.
+    pub security: Arc<Security>,
     /// How reports are answered.
     pub statuses_format: StatusesFormat,
     /// Told by the metadata route.

@@ -19,6 +19,7 @@ use hyperfleet_core::time::Time;
 use hyperfleet_store::{Decision, ReportWrite, Rules, Stored};
 use serde_json::Value;
 
+use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::config::StatusesFormat;
@@ -75,13 +76,17 @@ pub(crate) async fn read(
     State(state): State<ApiState>,
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
+    caller: Caller,
     pairs: Pairs,
 ) -> Result<Response, Failure> {
     let query = StatusesQuery::read(&pairs)?;
-    let owner = scope.owner(&state, &ids).await?;
+    let owner = scope
+        .owner(&caller.within_tenant(&state.store), &ids)
+        .await?;
+    let store = caller.reading(&state.store, Verb::Get, &scope);
     let id = scope.item(&ids)?;
-    let Some(resource) = state.store.resource(scope.kind_name(), owner, id).await? else {
-        return Err(scope.missing(&state, owner, id).await);
+    let Some(resource) = store.resource(scope.kind_name(), owner, id).await? else {
+        return Err(scope.missing(&store, owner, id).await);
     };
     let mut reports = state.store.statuses(id).await?;
     if let Some(generation) = query.generation {
@@ -102,19 +107,34 @@ async fn take(
     report: &Report,
     now: Time,
 ) -> Result<Outcome, Failure> {
-    let owner = scope.owner(state, ids).await?;
+    let owner = scope
+        .owner(&caller.within_tenant(&state.store), ids)
+        .await?;
+    let store = caller.writing(&state.store, Verb::Report, scope);
     let id = scope.item(ids)?;
     let target = (scope.kind_name(), owner, id);
-    let reported = state
-        .store
+    let reported = store
         .report(target, caller.author(now), state, |stored| {
+            own_name(caller, report, &stored.resource)?;
             decide(state, report, stored, now)
         })
         .await?;
     match reported {
         Some(outcome) => outcome,
-        None => Err(scope.missing(state, owner, id).await),
+        None => Err(scope.missing(&store, owner, id).await),
     }
+}
+
+/// Refuses a report in a name that is not the caller's.
+fn own_name(caller: &Caller, report: &Report, resource: &Resource) -> Result<(), Failure> {
+    if caller.access.reports_as(&report.adapter, resource) {
+        return Ok(());
+    }
+    let what = format!(
+        "{} '{}' as adapter '{}'",
+        resource.kind, resource.id, report.adapter
+    );
+    Err(caller.lacks(Verb::Report, &what))
 }
 
 /// The resource after the report, and what is stored for the adapter now unless the report was discarded.

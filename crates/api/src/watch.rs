@@ -23,11 +23,14 @@ use hyperfleet_core::fields::Fields;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::search::Search;
-use hyperfleet_store::{FeedError, Owner, Position, StoreError};
+use hyperfleet_store::{FeedError, Owner, Position, Sight, StoreError};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 
+use crate::authz::Verb;
+use crate::caller::Caller;
 use crate::failure::Failure;
+use crate::limits::WatchPermit;
 use crate::list;
 use crate::params::Pairs;
 use crate::query::ListQuery;
@@ -47,14 +50,15 @@ pub(crate) async fn list_or_watch(
     State(state): State<ApiState>,
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
+    caller: Caller,
     request: Request,
 ) -> Result<Response, Failure> {
     let (mut parts, _) = request.into_parts();
     let query = Pairs::from_request_parts(&mut parts, &state).await?;
     match query.get("watch") {
-        Some("true" | "1") => watch(&state, &scope, &ids, &query, &parts.headers).await,
+        Some("true" | "1") => watch(&state, &scope, &ids, &caller, &query, &parts.headers).await,
         None | Some("false" | "0") => {
-            list::list(State(state), Extension(scope), Ids(ids), query).await
+            list::list(State(state), Extension(scope), Ids(ids), caller, query).await
         }
         Some(_) => Err(Failure::invalid(
             "watch",
@@ -68,13 +72,21 @@ async fn watch(
     state: &ApiState,
     scope: &Scope,
     ids: &[String],
+    caller: &Caller,
     query: &Pairs,
     headers: &HeaderMap,
 ) -> Result<Response, Failure> {
     let asked = ListQuery::read(query, scope, state)?;
+    let kind = scope.kind_name().or(asked.kind.as_deref());
+    if !caller.access.may(Verb::Watch, kind) {
+        return Err(caller.lacks(Verb::Watch, kind.unwrap_or("resources")));
+    }
     let wanted = Wanted {
-        kind: scope.kind_name().map(str::to_owned).or(asked.kind),
-        owner: scope.owner(state, ids).await?,
+        sight: caller.access.sight(&[Verb::Watch], kind),
+        kind: kind.map(str::to_owned),
+        owner: scope
+            .owner(&caller.within_tenant(&state.store), ids)
+            .await?,
         search: asked.search,
         reference: asked.reference,
         fields: asked.fields,
@@ -83,12 +95,14 @@ async fn watch(
     if let Some(since) = &since {
         state.store.check_position(since).await?;
     }
+    let permit = state.security.limits.watch(&caller.identity)?;
     let (news, position) = state.hub.subscribe().await?;
     let (sender, receiver) = mpsc::channel(QUEUE);
     let watcher = Watcher {
         state: state.clone(),
         wanted,
         sender,
+        _permit: permit,
     };
     tokio::spawn(async move { watcher.run(since, position, news).await });
     let stream = futures::stream::unfold(receiver, |mut receiver| async move {
@@ -139,6 +153,8 @@ impl From<FeedError> for Failure {
 /// Which changes a watcher is told.
 #[derive(Debug)]
 struct Wanted {
+    /// What the watcher may see; `None` is everything.
+    sight: Option<Arc<Sight>>,
     kind: Option<String>,
     owner: Owner,
     search: Option<Search>,
@@ -166,10 +182,12 @@ impl Wanted {
             && self.reference.as_ref().is_none_or(points)
     }
 
-    /// Whether it is in the list at all.
+    /// Whether it is in the list at all. What the watcher may not see is not told of, not even that it is gone.
     fn holds(&self, resource: &Resource) -> bool {
         let owner = resource.owner_references.as_ref().map(|owner| owner.id);
-        self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
+        let seen = self.sight.as_ref();
+        seen.is_none_or(|sight| sight.holds(resource))
+            && self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
             && match self.owner {
                 Owner::Any => true,
                 Owner::Is(id) => owner == Some(id),
@@ -192,6 +210,8 @@ struct Watcher {
     state: ApiState,
     wanted: Wanted,
     sender: mpsc::Sender<Bytes>,
+    /// One of the watches that the caller may have.
+    _permit: WatchPermit,
 }
 
 impl Watcher {

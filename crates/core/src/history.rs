@@ -1,5 +1,7 @@
 //! What happened: who changed what was wanted, and which reports changed what was known. Outlives the resource.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,6 +29,8 @@ pub enum Action {
     Orphan,
     /// The target of a weak reference was deleted.
     LoseReference,
+    /// It was asked for by somebody who may not.
+    Deny,
 }
 
 impl Action {
@@ -39,6 +43,26 @@ impl Action {
             Action::Remove => "remove",
             Action::Orphan => "orphan",
             Action::LoseReference => "lose-reference",
+            Action::Deny => "deny",
+        }
+    }
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Done,
+    Denied,
+}
+
+impl Outcome {
+    /// Only what was done and what was denied is kept.
+    pub fn of(action: &str) -> Outcome {
+        if action == Action::Deny.as_str() {
+            Outcome::Denied
+        } else {
+            Outcome::Done
         }
     }
 }
@@ -51,6 +75,7 @@ pub struct AuditEntry {
     /// Who did it.
     pub actor: String,
     pub action: String,
+    pub outcome: Outcome,
     /// The request it was done by, as in the log and in the `X-Request-ID` header.
     pub request_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,6 +86,9 @@ pub struct AuditEntry {
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<Generation>,
+    /// Whose resource it was, or in whose name it was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tenancy: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What the action set: the new spec, labels or references.

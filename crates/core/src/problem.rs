@@ -33,6 +33,16 @@ pub enum Code {
     Expired,
     /// The body is larger than the server takes.
     TooLarge,
+    /// Nobody says who asks.
+    Unauthenticated,
+    /// What says who asks does not prove it.
+    InvalidCredentials,
+    /// The token was good once.
+    TokenExpired,
+    /// Who asks may not do this.
+    Forbidden,
+    /// Who asks has asked too often.
+    TooManyRequests,
     /// The server failed; the log says why.
     Internal,
     /// Something the server depends on is away; try again.
@@ -40,7 +50,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 14] = [
+    pub const ALL: [Code; 19] = [
         Code::Validation,
         Code::BadRequest,
         Code::Malformed,
@@ -53,6 +63,11 @@ impl Code {
         Code::KeyReused,
         Code::Expired,
         Code::TooLarge,
+        Code::Unauthenticated,
+        Code::InvalidCredentials,
+        Code::TokenExpired,
+        Code::Forbidden,
+        Code::TooManyRequests,
         Code::Internal,
         Code::Unavailable,
     ];
@@ -118,6 +133,36 @@ impl Code {
                 413,
                 "payload-too-large",
                 "Payload Too Large",
+            ),
+            Code::Unauthenticated => (
+                "HYPERFLEET-AUT-001",
+                401,
+                "authentication-error",
+                "Authentication Required",
+            ),
+            Code::InvalidCredentials => (
+                "HYPERFLEET-AUT-002",
+                401,
+                "authentication-error",
+                "Invalid Credentials",
+            ),
+            Code::TokenExpired => (
+                "HYPERFLEET-AUT-003",
+                401,
+                "authentication-error",
+                "Invalid Token",
+            ),
+            Code::Forbidden => (
+                "HYPERFLEET-AUZ-001",
+                403,
+                "permission-denied",
+                "Permission Denied",
+            ),
+            Code::TooManyRequests => (
+                "HYPERFLEET-LMT-001",
+                429,
+                "rate-limit-exceeded",
+                "Rate Limit Exceeded",
             ),
             Code::Internal => (
                 "HYPERFLEET-INT-001",

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod auth;
 mod broker;
 mod sweeper;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::auth::{AuthCommand, CanIArgs};
 pub(crate) use self::broker::{
     BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
 };
@@ -46,6 +48,9 @@ pub(crate) enum Command {
     /// The broker: what passes between Sentinels and adapters
     #[command(subcommand)]
     Broker(BrokerCommand),
+    /// Who may do what
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// The rules by which statuses are computed
     #[command(subcommand)]
     Aggregation(AggregationCommand),

@@ -1,5 +1,7 @@
 //! The audit log: who did what, in the same transaction as what was done.
 
+use std::collections::BTreeMap;
+
 use hyperfleet_core::audit_note::AuditNote;
 use hyperfleet_core::history::{Action, AuditEntry};
 use hyperfleet_core::resource::Resource;
@@ -102,7 +104,7 @@ impl Store {
                      FROM deleted_resources WHERE id = $4
                      LIMIT 1
                  ), before AS (
-                     SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+                     SELECT id, at, actor, action, request_id, resource_id, kind, name, tenancy, generation, reason, detail
                      FROM audit_log
                      WHERE resource_id = $4 AND action = $5 AND detail -> 'object' ->> 'uid' = $8
                      ORDER BY id LIMIT 1
@@ -113,7 +115,7 @@ impl Store {
                             owner.generation
                      FROM (SELECT) AS one LEFT JOIN owner ON true
                      WHERE NOT EXISTS (SELECT 1 FROM before)
-                     RETURNING id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+                     RETURNING id, at, actor, action, request_id, resource_id, kind, name, tenancy, generation, reason, detail
                  )
                  SELECT true AS new, * FROM written UNION ALL SELECT false, * FROM before",
             )
@@ -151,4 +153,39 @@ pub(crate) fn created(resource: &Resource) -> Map<String, Value> {
         );
     }
     detail
+}
+
+/// A request that was refused because of who asked.
+#[derive(Debug)]
+pub struct Denial<'a> {
+    pub author: Author<'a>,
+    /// The kind it was about, if the route names one.
+    pub kind: Option<&'a str>,
+    pub tenancy: &'a BTreeMap<String, String>,
+    pub reason: &'a str,
+    pub detail: &'a Value,
+}
+
+impl Store {
+    /// Keeps a refusal: one round trip, one row.
+    pub async fn record_denial(&self, denial: &Denial<'_>) -> Result<(), StoreError> {
+        let recorded = async {
+            sqlx::query(
+                "INSERT INTO audit_log (at, actor, request_id, kind, tenancy, action, reason, detail)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            )
+            .bind(denial.author.at)
+            .bind(denial.author.actor)
+            .bind(denial.author.request_id)
+            .bind(denial.kind)
+            .bind(Json(denial.tenancy))
+            .bind(Action::Deny.as_str())
+            .bind(denial.reason)
+            .bind(Json(denial.detail))
+            .execute(&self.pool)
+            .await?;
+            Ok(())
+        };
+        self.timed(Operation::Create, "audit_log", recorded).await
+    }
 }

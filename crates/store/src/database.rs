@@ -14,6 +14,7 @@ use crate::error::{StoreError, is_unavailable};
 use crate::kept::{Kept, TRUSTED};
 use crate::migrations;
 use crate::observe::Observer;
+use crate::sight::Sight;
 use crate::totals::Totals;
 
 /// How to reach a database, and how hard.
@@ -87,6 +88,8 @@ pub struct Store {
     pub(crate) wake: Arc<Notify>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) totals: Arc<Totals>,
+    /// What is found through this store; `None` is everything.
+    pub(crate) sight: Option<Arc<Sight>>,
 }
 
 impl Store {
@@ -119,6 +122,7 @@ impl Store {
             wake: Arc::default(),
             observer: None,
             totals: Arc::default(),
+            sight: None,
         })
     }
 

@@ -101,7 +101,7 @@ impl Store {
         guard: &impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let Some(root) = gather::lock(&mut tx, kind, owner, id).await? else {
+        let Some(root) = gather::lock(&mut tx, kind, owner, id, self.sight()).await? else {
             return Ok(None);
         };
         if let Err(refused) = guard(&root) {
@@ -129,37 +129,45 @@ impl Store {
 
     /// Removes a resource that is being deleted, and everything below it, without waiting for anybody.
     ///
-    /// `false` when there is no such resource.
-    pub async fn force_delete(
+    /// `None` when there is no such resource. `guard` sees it before anything is changed, and can refuse.
+    pub async fn force_delete<E>(
         &self,
         target: (Option<&str>, Owner, ResourceId),
         reason: &str,
         author: Author<'_>,
         rules: &dyn Rules,
-    ) -> Result<bool, StoreError> {
+        guard: impl Fn(&Resource) -> Result<(), E>,
+    ) -> Result<Option<Result<(), E>>, StoreError> {
         self.timed(Operation::Delete, "resources", async {
             for attempt in 1.. {
-                match self.try_force_delete(target, reason, author, rules).await {
+                match self
+                    .try_force_delete(target, reason, author, rules, &guard)
+                    .await
+                {
                     Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
                     outcome => return outcome,
                 }
             }
-            Ok(false)
+            Ok(None)
         })
         .await
     }
 
-    async fn try_force_delete(
+    async fn try_force_delete<E>(
         &self,
         (kind, owner, id): (Option<&str>, Owner, ResourceId),
         reason: &str,
         author: Author<'_>,
         rules: &dyn Rules,
-    ) -> Result<bool, StoreError> {
+        guard: &impl Fn(&Resource) -> Result<(), E>,
+    ) -> Result<Option<Result<(), E>>, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let Some(root) = gather::lock(&mut tx, kind, owner, id).await? else {
-            return Ok(false);
+        let Some(root) = gather::lock(&mut tx, kind, owner, id, self.sight()).await? else {
+            return Ok(None);
         };
+        if let Err(refused) = guard(&root) {
+            return Ok(Some(Err(refused)));
+        }
         if !root.is_deleting() {
             let kind = root.kind;
             return Err(Refusal::NotDeleting { kind, id }.into());
@@ -179,7 +187,7 @@ impl Store {
         write::apply(&mut tx, &outcome, author).await?;
         ancestors(&mut tx, owner, author, rules).await?;
         self.commit(tx).await?;
-        Ok(true)
+        Ok(Some(Ok(())))
     }
 
     async fn commit(&self, tx: Transaction<'_, Postgres>) -> Result<(), StoreError> {
@@ -346,10 +354,14 @@ async fn ancestors(
     rules: &dyn Rules,
 ) -> Result<(), StoreError> {
     while let Some(id) = owner.take() {
-        if gather::lock(tx, None, Owner::Any, id).await?.is_none() {
+        if gather::lock(tx, None, Owner::Any, id, None)
+            .await?
+            .is_none()
+        {
             return Ok(());
         }
-        let Some((_, mut stored)) = stored::read(&mut *tx, None, Owner::Any, id).await? else {
+        let Some((_, mut stored)) = stored::read(&mut *tx, None, Owner::Any, id, None).await?
+        else {
             return Ok(());
         };
         if !stored.resource.is_deleting() || stored.has_children {

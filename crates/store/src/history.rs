@@ -9,7 +9,7 @@
 
 use chrono::TimeDelta;
 use hyperfleet_core::deletion::{DeletionRecord, Removal};
-use hyperfleet_core::history::{AuditEntry, HistoryEntry, StatusEntry};
+use hyperfleet_core::history::{AuditEntry, HistoryEntry, Outcome, StatusEntry};
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
@@ -21,6 +21,7 @@ use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::resources::Owner;
+use crate::sight::seen;
 
 /// How far back a page of history begins: older than these lines of the two logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl Store {
         self.timed(Operation::Query, "status_history", async {
         let rows = i64::from(limit) + 1;
         let audit = sqlx::query(
-            "SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+            "SELECT id, at, actor, action, request_id, resource_id, kind, name, tenancy, generation, reason, detail
              FROM audit_log WHERE resource_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
         )
         .bind(id.0)
@@ -140,20 +141,22 @@ impl Store {
     /// A page of the audit log, newest first.
     pub async fn audit(&self, query: &AuditQuery<'_>) -> Result<Vec<AuditEntry>, StoreError> {
         self.timed(Operation::Query, "audit_log", async {
-        sqlx::query(
-            "SELECT id, at, actor, action, request_id, resource_id, kind, name, generation, reason, detail
+        sqlx::query(concat!(
+            "SELECT id, at, actor, action, request_id, resource_id, kind, name, tenancy, generation, reason, detail
              FROM audit_log
              WHERE ($1::uuid IS NULL OR resource_id = $1) AND ($2::text IS NULL OR kind = $2)
                AND ($3::text IS NULL OR actor = $3) AND ($4::text IS NULL OR action = $4)
-               AND ($5::bigint IS NULL OR id < $5)
-             ORDER BY id DESC LIMIT $6",
-        )
+               AND ($5::bigint IS NULL OR id < $5)",
+            seen!("$7", "kind", "tenancy", "'{}'::jsonb"),
+            " ORDER BY id DESC LIMIT $6"
+        ))
         .bind(query.resource.map(|id| id.0))
         .bind(query.kind)
         .bind(query.actor)
         .bind(query.action)
         .bind(query.before)
         .bind(i64::from(query.limit))
+        .bind(self.sight())
         .fetch_all(&self.pool)
         .await?
         .iter()
@@ -171,13 +174,15 @@ impl Store {
         id: ResourceId,
     ) -> Result<Option<DeletionRecord>, StoreError> {
         self.timed(Operation::Query, "deleted_resources", async {
-        let found = sqlx::query(
+        let found = sqlx::query(concat!(
             "SELECT removed_time, removed_by, how, reason, resource FROM deleted_resources
              WHERE id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::uuid IS NULL OR owner_id = $3)",
-        )
+            seen!("$4", "kind", "tenancy", "coalesce(resource -> 'labels', '{}')")
+        ))
         .bind(id.0)
         .bind(kind)
         .bind(owner.id())
+        .bind(self.sight())
         .fetch_optional(&self.pool)
         .await?;
         let Some(found) = found else { return Ok(None) };
@@ -259,16 +264,20 @@ pub(crate) fn audit_entry(found: &PgRow) -> Result<AuditEntry, StoreError> {
     let id: i64 = found.try_get("id")?;
     let generation: Option<i32> = found.try_get("generation")?;
     let detail: Option<Json<_>> = found.try_get("detail")?;
+    let Json(tenancy) = found.try_get("tenancy")?;
+    let action: &str = found.try_get("action")?;
     let resource_id: Option<uuid::Uuid> = found.try_get("resource_id")?;
     Ok(AuditEntry {
         id,
         time: found.try_get("at")?,
         actor: found.try_get("actor")?,
-        action: found.try_get("action")?,
         request_id: found.try_get("request_id")?,
+        outcome: Outcome::of(action),
+        action: action.to_owned(),
         resource_id: resource_id.map(ResourceId),
         kind: found.try_get("kind")?,
         name: found.try_get("name")?,
+        tenancy,
         generation: generation.and_then(|number| i64::from(number).try_into().ok()),
         reason: found.try_get("reason")?,
         detail: detail.map(|Json(detail)| detail),

@@ -36,6 +36,7 @@ mod resources;
 mod row;
 mod search;
 mod sentinels;
+mod sight;
 mod statuses;
 mod stored;
 #[cfg(feature = "testing")]
@@ -43,7 +44,7 @@ pub mod testing;
 mod totals;
 mod wakeups;
 
-pub use audit::Noted;
+pub use audit::{Denial, Noted};
 pub use author::{Aggregated, Author, Rules, Stored};
 pub use create::{Create, Created};
 pub use database::{ConnectError, DatabaseOptions, Store, Target};
@@ -57,5 +58,6 @@ pub use pending::Pending;
 pub use private::{PrivateServer, PrivateServerError};
 pub use recheck::{Rechecked, Start, Sweep};
 pub use resources::{Owner, Patched};
+pub use sight::{Sight, View};
 pub use statuses::{Decision, ReportWrite};
 pub use wakeups::{Wakeup, Wakeups};

@@ -28,6 +28,7 @@ use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::resources::Owner;
+use crate::totals::Filter;
 
 /// Which resources a list is about.
 #[derive(Debug, Clone, Copy)]
@@ -78,16 +79,17 @@ impl Store {
 
     async fn read_page(&self, query: &PageQuery<'_>) -> Result<Page<Item>, StoreError> {
         let (filter, began) = (&query.filter, Instant::now());
-        let known = match filter.is_open() {
-            true => self.totals.get(&filter.into(), began),
+        let open = filter.is_open() && self.sight.is_none();
+        let known = match open {
+            true => self.totals.get(&self.counted(filter), began),
             false => None,
         };
         // The total that is kept comes along with the page unless it has just been read.
-        let counting = filter.is_open() && known.is_none();
+        let counting = open && known.is_none();
         let writes = self.totals.writes();
         let mut sql = match counting {
-            true => statement::counted_page("", query),
-            false => statement::page("", query),
+            true => statement::counted_page("", query, self.sight.as_deref()),
+            false => statement::page("", query, self.sight.as_deref()),
         };
         let select = sql.build().persistent(filter.has_few_forms());
         let mut rows = self.fetch_all(select).await?;
@@ -103,7 +105,7 @@ impl Store {
             (Some(row), None) if counting => {
                 let total = kept_total(row.try_get("total")?);
                 self.totals
-                    .put(filter.into(), total, writes, began, Instant::now());
+                    .put(self.counted(filter), total, writes, began, Instant::now());
                 total
             }
             _ => self.total(filter).await?,
@@ -135,7 +137,7 @@ impl Store {
         &self,
         query: &StretchQuery<'_>,
     ) -> Result<(Vec<Item>, Option<Mark>), StoreError> {
-        let mut sql = statement::stretch("", query);
+        let mut sql = statement::stretch("", query, self.sight.as_deref());
         let select = sql.build().persistent(query.filter.has_few_forms());
         let mut rows = self.fetch_all(select).await?;
         let wanted = query.limit as usize;
@@ -148,22 +150,27 @@ impl Store {
         Ok((read(&rows, query.fields)?, next))
     }
 
+    /// What a number is remembered under: whoever sees less counts less.
+    fn counted(&self, filter: &ResourceFilter<'_>) -> Filter {
+        Filter::new(filter, self.sight.clone())
+    }
+
     /// How many resources a filter finds.
     async fn total(&self, filter: &ResourceFilter<'_>) -> Result<u64, StoreError> {
-        if filter.is_open() {
+        if filter.is_open() && self.sight.is_none() {
             let total = statement::kept_total(filter.kind)
                 .build_query_scalar::<i64>()
                 .fetch_one(&self.pool)
                 .await?;
             return Ok(kept_total(total));
         }
-        let (key, began) = (filter.into(), Instant::now());
+        let (key, began) = (self.counted(filter), Instant::now());
         if let Some(total) = self.totals.get(&key, began) {
             return Ok(total);
         }
         let writes = self.totals.writes();
         let mut connection = self.connection().await?;
-        let total = statement::count("", filter)
+        let total = statement::count("", filter, self.sight.as_deref())
             .build_query_scalar::<i64>()
             .persistent(filter.has_few_forms())
             .fetch_one(&mut *connection)

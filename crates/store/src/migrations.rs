@@ -36,6 +36,7 @@ const STEPS: &[(i64, &str, &str)] = &[
         "sentinels",
         include_str!("../migrations/0006_sentinels.sql"),
     ),
+    (7, "tenancy", include_str!("../migrations/0007_tenancy.sql")),
 ];
 
 fn migrator() -> Migrator {

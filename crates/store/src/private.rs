@@ -248,7 +248,7 @@ fn spawn(
     for setting in [
         "listen_addresses=",
         "unix_socket_permissions=0700",
-        "max_connections=120",
+        "max_connections=300",
         "shared_buffers=64MB",
         // Short statements over an index: compiling them costs more than it saves.
         "jit=off",

@@ -20,6 +20,7 @@ use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::row::{self, resource_columns};
+use crate::sight::seen;
 use crate::stored;
 
 /// What a patch's judge wants stored.
@@ -76,7 +77,8 @@ impl Store {
         self.timed(Operation::Update, "resources", async {
             for number in Attempt::numbers() {
                 let mut attempt = Attempt::begin(self, number, id).await?;
-                let Some((revision, stored)) = stored::read(&mut *attempt, kind, owner, id).await?
+                let Some((revision, stored)) =
+                    stored::read(&mut *attempt, kind, owner, id, self.sight()).await?
                 else {
                     return Ok(None);
                 };
@@ -111,9 +113,11 @@ impl Store {
             sqlx::query(concat!(
                 "SELECT ",
                 resource_columns!(),
-                " FROM resources r WHERE r.id = ANY($1)"
+                " FROM resources r WHERE r.id = ANY($1)",
+                seen!("$2")
             ))
             .bind(&ids)
+            .bind(self.sight())
             .fetch_all(&self.pool)
             .await?
             .iter()
@@ -155,11 +159,13 @@ impl Store {
             "SELECT ",
             resource_columns!(),
             " FROM resources r
-              WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)"
+              WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)",
+            seen!("$4")
         ))
         .bind(id.0)
         .bind(kind)
-        .bind(owner.id());
+        .bind(owner.id())
+        .bind(self.sight());
         let found = async { Ok(self.fetch_optional(select).await?) };
         self.timed(Operation::Query, "resources", found).await
     }

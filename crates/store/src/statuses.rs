@@ -63,7 +63,8 @@ impl Store {
         self.timed(Operation::Update, "adapter_statuses", async {
             for number in Attempt::numbers() {
                 let mut attempt = Attempt::begin(self, number, id).await?;
-                let Some((revision, stored)) = stored::read(&mut *attempt, kind, owner, id).await?
+                let Some((revision, stored)) =
+                    stored::read(&mut *attempt, kind, owner, id, self.sight()).await?
                 else {
                     return Ok(None);
                 };

@@ -16,6 +16,7 @@ use crate::author::Stored;
 use crate::error::StoreError;
 use crate::resources::Owner;
 use crate::row::{self, resource_columns};
+use crate::sight::{Sight, seen};
 
 /// A row for each resource: itself, and its reports as a column of arrays each. Joined row by row, every report would
 /// carry the whole resource.
@@ -44,13 +45,18 @@ pub(crate) async fn read(
     kind: Option<&str>,
     owner: Owner,
     id: ResourceId,
+    sight: Option<Json<&Sight>>,
 ) -> Result<Option<(i64, Stored)>, StoreError> {
-    let found = sqlx::query(select_stored!(
-        "r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)"
+    let found = sqlx::query(concat!(
+        select_stored!(
+            "r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)"
+        ),
+        seen!("$4")
     ))
     .bind(id.0)
     .bind(kind)
     .bind(owner.id())
+    .bind(sight)
     .fetch_optional(connection)
     .await?;
     found.as_ref().map(stored).transpose()

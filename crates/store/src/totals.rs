@@ -1,6 +1,7 @@
 //! How many resources a filter finds, remembered for a moment: a caller who turns pages asks the same again and again.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::list::ResourceFilter;
+use crate::sight::Sight;
 
 /// The longest a number is told without being counted again.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -24,10 +26,11 @@ pub(crate) struct Filter {
     owner: Option<Uuid>,
     search: Option<String>,
     reference: Option<(String, String)>,
+    sight: Option<Arc<Sight>>,
 }
 
-impl From<&ResourceFilter<'_>> for Filter {
-    fn from(filter: &ResourceFilter<'_>) -> Filter {
+impl Filter {
+    pub(crate) fn new(filter: &ResourceFilter<'_>, sight: Option<Arc<Sight>>) -> Filter {
         Filter {
             kind: filter.kind.map(str::to_owned),
             owner: filter.owner.id(),
@@ -35,6 +38,7 @@ impl From<&ResourceFilter<'_>> for Filter {
             reference: filter
                 .reference
                 .map(|(kind, id)| (kind.to_owned(), id.to_owned())),
+            sight,
         }
     }
 }
@@ -111,6 +115,7 @@ mod tests {
             owner: None,
             search: None,
             reference: None,
+            sight: None,
         }
     }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::bodies::{AdapterStatusRequest, AdapterStatusesRequest, ForceDeleteRequest, LabelValue};
 use super::downgrade::to_openapi_3_0;
 use super::{examples, of_kind, responses};
+use crate::can_i::Permission;
 use crate::schema::SpecSchemas;
 
 /// What a kind's schemas are called.
@@ -68,6 +69,7 @@ impl Components {
             "schemas": self.schemas,
             "responses": responses::components(),
             "headers": responses::headers(),
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         })
     }
 
@@ -182,6 +184,7 @@ fn of_types() -> Map<String, Value> {
     answers.subschema_for::<Problem>();
     answers.subschema_for::<Presence>();
     answers.subschema_for::<Standing>();
+    answers.subschema_for::<Permission>();
     let mut requests = generator(Contract::Deserialize);
     requests.subschema_for::<LabelValue>();
     requests.subschema_for::<ForceDeleteRequest>();

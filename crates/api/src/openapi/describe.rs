@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::components::{Components, reference};
 use super::{parameters, responses};
-use crate::operation::{Endpoint, Operation};
+use crate::operation::{Endpoint, Operation, Requirement};
 use crate::scope::Scope;
 
 /// The tag of the routes that take every kind, and of those that take none.
@@ -25,6 +25,9 @@ pub(super) fn operation(endpoint: &Endpoint, kinds: &Registry, components: &Comp
         "summary": summary(endpoint.operation, scope),
         "responses": responses::of(endpoint, kinds, components),
     });
+    if endpoint.operation.requirement() == Requirement::Nobody {
+        described["security"] = json!([]);
+    }
     let parameters = parameters::of(endpoint, kinds);
     if !parameters.is_empty() {
         described["parameters"] = json!(parameters);
@@ -49,6 +52,7 @@ pub(super) fn id(endpoint: &Endpoint) -> String {
             Operation::AnnounceSentinel => "announceSentinel",
             Operation::WithdrawSentinel => "withdrawSentinel",
             Operation::OpenApi => "readOpenApi",
+            Operation::CanI => "canI",
             _ => "readOpenApiPage",
         }
         .to_owned();
@@ -80,7 +84,8 @@ pub(super) fn id(endpoint: &Endpoint) -> String {
         | Operation::AnnounceSentinel
         | Operation::WithdrawSentinel
         | Operation::OpenApi
-        | Operation::OpenApiPage => String::new(),
+        | Operation::OpenApiPage
+        | Operation::CanI => String::new(),
     };
     format!("{name}{of}")
 }
@@ -130,6 +135,7 @@ fn summary(operation: Operation, scope: Option<&Scope>) -> String {
         }
         Operation::OpenApi => "Read this document".to_owned(),
         Operation::OpenApiPage => "Read this document as a page".to_owned(),
+        Operation::CanI => "Ask whether the caller may do something".to_owned(),
     }
 }
 

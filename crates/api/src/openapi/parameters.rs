@@ -4,6 +4,7 @@ use hyperfleet_core::kind::{Kind, Registry};
 use hyperfleet_core::list::PageRequest;
 use serde_json::{Value, json};
 
+use crate::authz::Verb;
 use crate::operation::{Endpoint, Operation};
 
 /// The parameters of an operation.
@@ -33,6 +34,27 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
             ] {
                 parameters.push(query(name, description, json!({"type": "string"})));
             }
+        }
+        Operation::CanI => {
+            let verbs = Verb::ALL.map(Verb::as_str);
+            let mut verb = query(
+                "verb",
+                "What would be done.",
+                json!({"type": "string", "enum": verbs}),
+            );
+            verb["required"] = json!(true);
+            let text = json!({"type": "string"});
+            parameters.push(verb);
+            parameters.push(query(
+                "kind",
+                "To which kind; to anything if it is left out.",
+                text.clone(),
+            ));
+            parameters.push(query(
+                "id",
+                "To which resource; to any of the kind if it is left out.",
+                text,
+            ));
         }
         Operation::Read => parameters.push(fields()),
         Operation::ReadStatuses => {

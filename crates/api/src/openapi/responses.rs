@@ -8,12 +8,18 @@ use super::examples;
 use crate::operation::{Endpoint, Operation};
 
 /// An answer that is a problem document: its status, its name among the components, and when it is given.
-const PROBLEMS: [(u16, &str, &str); 9] = [
+const PROBLEMS: [(u16, &str, &str); 12] = [
     (
         400,
         "BadRequest",
         "The request cannot be understood, or breaks a rule.",
     ),
+    (
+        401,
+        "Unauthenticated",
+        "Nobody says who asks, or what says so does not prove it.",
+    ),
+    (403, "Forbidden", "Who asks may not do this."),
     (404, "NotFound", "There is no such resource, or none there."),
     (
         409,
@@ -31,6 +37,11 @@ const PROBLEMS: [(u16, &str, &str); 9] = [
         422,
         "Unprocessable",
         "A child kind was created without its owner, or the idempotency key stands for another request.",
+    ),
+    (
+        429,
+        "TooManyRequests",
+        "Who asks has asked too often; `Retry-After` says how long to wait.",
     ),
     (
         500,
@@ -57,7 +68,7 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
     let mut statuses: Vec<u16> = match endpoint.operation {
         Operation::List if nested => vec![400, 404, 410],
         Operation::List => vec![400, 410],
-        Operation::Audit => vec![400],
+        Operation::Audit | Operation::CanI => vec![400],
         Operation::NoteInAudit => vec![400, 413],
         Operation::ListSentinels => Vec::new(),
         Operation::AnnounceSentinel => vec![400, 404, 413],
@@ -92,7 +103,7 @@ fn problems(endpoint: &Endpoint, kinds: &Registry) -> Vec<u16> {
         Operation::PutStatus | Operation::PostStatus => vec![400, 404, 413],
         Operation::Metadata | Operation::OpenApi | Operation::OpenApiPage => return Vec::new(),
     };
-    statuses.extend([500, 503]);
+    statuses.extend([401, 403, 429, 500, 503]);
     statuses
 }
 
@@ -226,6 +237,13 @@ fn successes(operation: Operation, resource: &str, list: &str) -> Vec<(u16, Valu
         Operation::Metadata => {
             vec![(200, json_answer("What this API is.", reference("Metadata")))]
         }
+        Operation::CanI => vec![(
+            200,
+            json_answer(
+                "Whether it is allowed, and why not.",
+                reference("Permission"),
+            ),
+        )],
         Operation::OpenApi => {
             let any = json!({"type": "object", "additionalProperties": true});
             vec![(200, json_answer("This document.", any))]

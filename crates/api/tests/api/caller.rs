@@ -1,5 +1,6 @@
 //! A caller of an API of its own.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use http_body_util::BodyExt;
 use hyperfleet_api::{
-    ApiState, Entities, FeedMetrics, HttpMetrics, Hub, Recheck, RulesInForce, TimeoutsConfig,
-    router,
+    ApiConfig, ApiState, Entities, FeedMetrics, HttpMetrics, Hub, Recheck, RulesInForce, Security,
+    TimeoutsConfig, router,
 };
 use hyperfleet_core::aggregation::Rulebook;
 use hyperfleet_core::aggregation::config::AggregationConfig;
@@ -114,6 +115,19 @@ impl Caller {
         Caller::adjusted(kinds, ring, |_| {}).await
     }
 
+    /// An API with the default kinds that is protected as configured; clusters need nobody.
+    pub(crate) async fn secured(config: Value) -> Caller {
+        Caller::secured_with(Kind::defaults(), config).await
+    }
+
+    pub(crate) async fn secured_with(kinds: Vec<Kind>, config: Value) -> Caller {
+        let config: ApiConfig = serde_json::from_value(config).unwrap();
+        let registry = Entities::new(kinds.clone()).unwrap().kinds;
+        let security = Security::new(&config, &registry, Path::new("")).unwrap();
+        let security = Arc::new(security);
+        Caller::adjusted(kinds, Hub::RING, |state| state.security = security).await
+    }
+
     /// An API that is otherwise configured.
     pub(crate) async fn adjusted(
         kinds: Vec<Kind>,
@@ -141,6 +155,7 @@ impl Caller {
             hub: hub.clone(),
             rules: entities.rules,
             timeouts: (&TimeoutsConfig::default()).into(),
+            security: Arc::new(Security::off()),
             statuses_format: Default::default(),
             version: "test",
         };
@@ -171,8 +186,16 @@ impl Caller {
 
     /// Opens a watch; the answer must be a stream.
     pub(crate) async fn watch(&self, path: &str) -> Watch {
+        self.watch_with(path, &[]).await
+    }
+
+    pub(crate) async fn watch_with(&self, path: &str, headers: &[(&str, &str)]) -> Watch {
         let uri = format!("/api/hyperfleet/v1{path}");
-        let request = Request::builder().uri(uri).body(Body::empty()).unwrap();
+        let mut request = Request::builder().uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -202,7 +225,10 @@ impl Caller {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(body.into()).unwrap();
+        self.send_request(request.body(body.into()).unwrap()).await
+    }
+
+    pub(crate) async fn send_request(&self, request: Request<Body>) -> Answer {
         let response: Response<Body> = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
@@ -235,6 +261,28 @@ impl Caller {
         let request = request.body(Body::empty()).unwrap();
         let response: Response<Body> = self.router.clone().oneshot(request).await.unwrap();
         response.headers().clone()
+    }
+
+    /// The status of an answer whose body may have no end.
+    pub(crate) async fn head_status(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> u16 {
+        let uri = format!("/api/hyperfleet/v1{path}");
+        let mut request = Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        self.router
+            .clone()
+            .oneshot(request)
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

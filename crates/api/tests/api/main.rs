@@ -15,6 +15,7 @@ mod rechecks;
 mod recomputed;
 mod resources;
 mod schemas;
+mod security;
 mod sequences;
 mod statuses;
 mod walkthroughs;

@@ -18,7 +18,10 @@ pub(crate) struct Banner<'a> {
 
 impl Banner<'_> {
     pub(crate) fn print(&self) {
-        println!("HyperFleet is up. Authentication is off: only this machine can reach it.\n");
+        println!("HyperFleet is up.");
+        println!(
+            "AUTHENTICATION IS OFF: everybody on this machine may do everything; nobody else can reach it.\n"
+        );
         let rows = [
             ("API", format!("{}{BASE_PATH}", self.base_url)),
             ("health", format!("http://{}/readyz", self.health)),

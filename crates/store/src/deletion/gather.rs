@@ -19,6 +19,7 @@ use super::write::Updated;
 use crate::error::StoreError;
 use crate::resources::Owner;
 use crate::row::{self, resource_columns};
+use crate::sight::{Sight, seen};
 use crate::stored::{self, ReportTimes, report_columns};
 
 /// A row that a deletion reaches.
@@ -51,17 +52,20 @@ pub(super) async fn lock(
     kind: Option<&str>,
     owner: Owner,
     id: ResourceId,
+    sight: Option<Json<&Sight>>,
 ) -> Result<Option<Resource>, StoreError> {
     let found = sqlx::query(concat!(
         "SELECT ",
         resource_columns!(),
         " FROM resources r
-          WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)
-          FOR UPDATE"
+          WHERE r.id = $1 AND ($2::text IS NULL OR r.kind = $2) AND ($3::uuid IS NULL OR r.owner_id = $3)",
+        seen!("$4"),
+        " FOR UPDATE"
     ))
     .bind(id.0)
     .bind(kind)
     .bind(owner.id())
+    .bind(sight)
     .fetch_optional(tx)
     .await?;
     found.as_ref().map(row::resource).transpose()
@@ -85,7 +89,7 @@ pub(super) async fn lock_ancestors(
     .fetch_all(&mut *tx)
     .await?;
     for id in chain {
-        lock(tx, None, Owner::Any, ResourceId(id)).await?;
+        lock(tx, None, Owner::Any, ResourceId(id), None).await?;
     }
     Ok(())
 }

@@ -5,30 +5,35 @@ use hyperfleet_core::list::{Direction, Key, KeysetColumn};
 
 use super::{PageQuery, ResourceFilter, StretchQuery, columns};
 use crate::search::{self, Sql};
+use crate::sight::Sight;
 
-pub(super) fn page(prefix: &'static str, query: &PageQuery<'_>) -> Sql {
+pub(super) fn page(prefix: &'static str, query: &PageQuery<'_>, sight: Option<&Sight>) -> Sql {
     let mut sql = Sql::new(prefix);
     sql.push("SELECT ");
     columns::push(&mut sql, query.fields, None);
-    push_page(&mut sql, query);
+    push_page(&mut sql, query, sight);
     sql
 }
 
 /// The same with the total that is kept by kind in every row.
-pub(super) fn counted_page(prefix: &'static str, query: &PageQuery<'_>) -> Sql {
+pub(super) fn counted_page(
+    prefix: &'static str,
+    query: &PageQuery<'_>,
+    sight: Option<&Sight>,
+) -> Sql {
     let mut sql = Sql::new(prefix);
     sql.push("SELECT ");
     columns::push(&mut sql, query.fields, None);
     sql.push(", (");
     push_kept_total(&mut sql, query.filter.kind);
     sql.push(") AS total");
-    push_page(&mut sql, query);
+    push_page(&mut sql, query, sight);
     sql
 }
 
-fn push_page(sql: &mut Sql, query: &PageQuery<'_>) {
+fn push_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
     sql.push(" FROM resources r");
-    push_filter(sql, &query.filter);
+    push_filter(sql, &query.filter, sight);
     push_order(sql, query.order.terms());
     sql.push(" LIMIT ")
         .push_bind(i64::from(query.page.size) + 1)
@@ -36,7 +41,11 @@ fn push_page(sql: &mut Sql, query: &PageQuery<'_>) {
         .push_bind(query.page.offset());
 }
 
-pub(super) fn stretch(prefix: &'static str, query: &StretchQuery<'_>) -> Sql {
+pub(super) fn stretch(
+    prefix: &'static str,
+    query: &StretchQuery<'_>,
+    sight: Option<&Sight>,
+) -> Sql {
     let (also, terms) = match query.order.column {
         KeysetColumn::CreatedTime => (Some("created_time"), vec![Column::CreatedTime, Column::Id]),
         KeysetColumn::Name => (Some("name"), vec![Column::Name, Column::Id]),
@@ -46,7 +55,7 @@ pub(super) fn stretch(prefix: &'static str, query: &StretchQuery<'_>) -> Sql {
     sql.push("SELECT ");
     columns::push(&mut sql, query.fields, also);
     sql.push(" FROM resources r");
-    let mut and = push_filter(&mut sql, &query.filter);
+    let mut and = push_filter(&mut sql, &query.filter, sight);
     if let Some(after) = query.after {
         let beyond = match query.order.direction {
             Direction::Ascending => " > ",
@@ -82,10 +91,14 @@ pub(super) fn stretch(prefix: &'static str, query: &StretchQuery<'_>) -> Sql {
     sql
 }
 
-pub(super) fn count(prefix: &'static str, filter: &ResourceFilter<'_>) -> Sql {
+pub(super) fn count(
+    prefix: &'static str,
+    filter: &ResourceFilter<'_>,
+    sight: Option<&Sight>,
+) -> Sql {
     let mut sql = Sql::new(prefix);
     sql.push("SELECT count(*) FROM resources r");
-    push_filter(&mut sql, filter);
+    push_filter(&mut sql, filter, sight);
     sql
 }
 
@@ -118,7 +131,7 @@ impl And {
 }
 
 /// Only conditions that are wanted are there: `$1 IS NULL OR …` would keep the planner from every index.
-fn push_filter(sql: &mut Sql, filter: &ResourceFilter<'_>) -> And {
+fn push_filter(sql: &mut Sql, filter: &ResourceFilter<'_>, sight: Option<&Sight>) -> And {
     let mut and = And { any: false };
     if let Some(kind) = filter.kind {
         sql.push(and.next())
@@ -127,6 +140,10 @@ fn push_filter(sql: &mut Sql, filter: &ResourceFilter<'_>) -> And {
     }
     if let Some(owner) = filter.owner.id() {
         sql.push(and.next()).push("r.owner_id = ").push_bind(owner);
+    }
+    if let Some(sight) = sight {
+        sql.push(and.next());
+        sight.push(sql);
     }
     if let Some((ref_type, target)) = filter.reference {
         sql.push(and.next())

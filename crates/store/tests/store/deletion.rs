@@ -188,6 +188,10 @@ async fn a_weak_reference_lets_its_target_go_and_is_marked_or_goes_too() {
     assert!(fleet.read(taken.id).await.unwrap().is_deleting());
 }
 
+fn allowed(_: &Resource) -> Result<(), std::convert::Infallible> {
+    Ok(())
+}
+
 #[tokio::test]
 async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
     let fleet = Fleet::new().await;
@@ -196,20 +200,23 @@ async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
     let target = (Some("Cluster"), Owner::Any, cluster.id);
     let early = fleet
         .store
-        .force_delete(target, "because", author(), &fleet)
+        .force_delete(target, "because", author(), &fleet, allowed)
         .await;
     assert!(matches!(
         early,
         Err(StoreError::Refused(Refusal::NotDeleting { .. }))
     ));
     fleet.delete(&cluster).await.unwrap();
-    assert!(
-        fleet
-            .store
-            .force_delete(target, "because", author(), &fleet)
-            .await
-            .unwrap()
-    );
+    let refused = fleet
+        .store
+        .force_delete(target, "because", author(), &fleet, |_| Err("no"))
+        .await;
+    assert_eq!(refused.unwrap(), Some(Err("no")));
+    let forced = fleet
+        .store
+        .force_delete(target, "because", author(), &fleet, allowed)
+        .await;
+    assert_eq!(forced.unwrap(), Some(Ok(())));
     assert_eq!(
         (fleet.read(cluster.id).await, fleet.read(pool.id).await),
         (None, None)
@@ -223,13 +230,11 @@ async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
         (record.how, record.reason.as_deref()),
         (Removal::Forced, Some("because"))
     );
-    assert!(
-        !fleet
-            .store
-            .force_delete(target, "because", author(), &fleet)
-            .await
-            .unwrap()
-    );
+    let again = fleet
+        .store
+        .force_delete(target, "because", author(), &fleet, allowed)
+        .await;
+    assert_eq!(again.unwrap(), None);
 }
 
 #[tokio::test]

@@ -23,8 +23,27 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
         status,
     } = asked;
     match status {
-        503 => return Some(plain(&world.cut_off, world, asked).await),
-        500 => return Some(plain(&world.broken, world, asked).await),
+        503 => return Some(plain(&world.cut_off, world, asked, &[]).await),
+        500 => return Some(plain(&world.broken, world, asked, &[]).await),
+        401 => return Some(plain(&world.guarded, world, asked, &[]).await),
+        403 => {
+            let bearer = world.issuer.bearer("ada@example.com");
+            let headers = [("authorization", bearer.as_str())];
+            return Some(plain(&world.guarded, world, asked, &headers).await);
+        }
+        429 => {
+            let bearer = world.issuer.bearer("busy@example.com");
+            // What components do they do for all tenants, and what owners do for one.
+            let of_all = place.path.contains("/sentinels") || place.path.ends_with("/audit");
+            let tenant = if of_all {
+                ("x-system", "true")
+            } else {
+                ("x-org", "acme")
+            };
+            let headers = [("authorization", bearer.as_str()), tenant];
+            plain(&world.guarded, world, asked, &headers).await;
+            return Some(plain(&world.guarded, world, asked, &headers).await);
+        }
         413 => {
             let path = place.with(NOBODY, NOBODY);
             let body = vec![b' '; TOO_LARGE];
@@ -35,7 +54,7 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
     let inside = place.path.strip_prefix("/api/hyperfleet/v1/");
     match inside {
         Some("audit") if *method == "post" => notes(world, asked).await,
-        None | Some("audit" | "openapi" | "openapi.html") => fixed(world, asked).await,
+        None | Some("audit" | "can-i" | "openapi" | "openapi.html") => fixed(world, asked).await,
         Some(path) if path.starts_with("sentinels") => sentinels(world, asked).await,
         Some(_) if place.suffix.is_empty() => lists(world, asked).await,
         Some(_) => items(world, asked).await,
@@ -43,7 +62,7 @@ pub(super) async fn scenario(world: &World, asked: &Asked<'_>) -> Option<Answer>
 }
 
 /// A request with nothing wrong in it.
-async fn plain(api: &Caller, world: &World, asked: &Asked<'_>) -> Answer {
+async fn plain(api: &Caller, world: &World, asked: &Asked<'_>, headers: &[(&str, &str)]) -> Answer {
     let kind = world.kind(asked.place);
     let body = match (asked.method, asked.place.suffix.as_str()) {
         ("post", _) if asked.place.path.ends_with("/audit") => note(NOBODY, "1"),
@@ -54,8 +73,12 @@ async fn plain(api: &Caller, world: &World, asked: &Asked<'_>) -> Answer {
         ("put", "/{id}") => sentinel(),
         _ => done("dns"),
     };
-    let path = asked.place.with(NOBODY, NOBODY);
-    api.send(&asked.method.to_uppercase(), &path, body.to_string())
+    let mut path = asked.place.with(NOBODY, NOBODY);
+    if path.ends_with("/can-i") {
+        path = format!("{path}?verb=get&id={NOBODY}");
+    }
+    let method = asked.method.to_uppercase();
+    api.send_with(&method, &path, headers, body.to_string())
         .await
 }
 
@@ -86,6 +109,9 @@ async fn fixed(world: &World, asked: &Asked<'_>) -> Option<Answer> {
                 let made = world.make(world.kinds.kind("Cluster")?).await;
                 let only = format!("{path}?resource_id={}", made["id"].as_str()?);
                 return Some(world.api.get(&only).await);
+            }
+            if path.ends_with("/can-i") {
+                return Some(world.api.get(&format!("{path}?verb=get")).await);
             }
             Some(world.api.get(path).await)
         }
@@ -280,7 +306,7 @@ async fn nobody(world: &World, asked: &Asked<'_>, made: &Value) -> Answer {
     assert_eq!(gone.status, 204, "{}", gone.body);
     if asked.place.suffix == "/{id}/history" {
         // History outlives the resource: only what never was is not found.
-        return plain(&world.api, world, asked).await;
+        return plain(&world.api, world, asked, &[]).await;
     }
     let body = match (asked.method, asked.place.suffix.as_str()) {
         ("patch", _) => json!({"labels": {}}),

@@ -1,4 +1,4 @@
-//! An API in which everything can go wrong, and two in which nothing can go right.
+//! An API in which everything can go wrong, two in which nothing can go right, and one that lets hardly anybody in.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,6 +9,7 @@ use hyperfleet_core::kind::{
 use serde_json::{Value, json};
 
 use crate::caller::Caller;
+use crate::security::issuer::Issuer;
 
 /// An id that nothing has.
 pub(super) const NOBODY: &str = "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b";
@@ -22,6 +23,9 @@ pub(super) struct World {
     pub(super) cut_off: Caller,
     /// Its tables are gone.
     pub(super) broken: Caller,
+    /// It asks who is there, and for which tenant, and has little patience.
+    pub(super) guarded: Caller,
+    pub(super) issuer: Issuer,
     pub(super) kinds: Registry,
     made: AtomicUsize,
 }
@@ -42,7 +46,17 @@ impl World {
         cut_off.store.pool_for_tests().close().await;
         let drop = sqlx::query("DROP SCHEMA public CASCADE");
         drop.execute(broken.store.pool_for_tests()).await.unwrap();
+        let issuer = Issuer::new().await;
+        let tenant = json!({"enabled": true, "dimensions": [{"header": "X-Org", "key": "org"}],
+                            "system_header": "X-System"});
+        let config = json!({
+            "server": {"jwt": {"configs": [issuer.config()]}, "tenant": tenant},
+            "authorization": {"default_role": "admin"},
+            "limits": {"reads_per_minute": 1, "writes_per_minute": 1},
+        });
         World {
+            guarded: Caller::secured_with(kinds(), config).await,
+            issuer,
             api: Caller::with(kinds()).await,
             cut_off,
             broken,

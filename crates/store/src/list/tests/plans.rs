@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::super::{PageQuery, ResourceFilter, StretchQuery, statement};
 use crate::resources::Owner;
 use crate::search::Sql;
+use crate::sight::{Sight, View};
 use crate::testing::TestDatabase;
 
 /// 20,000 clusters and as many node pools, each with a spec, labels, conditions, and some with references.
@@ -105,41 +106,56 @@ async fn every_list_goes_by_an_index() {
     .map(|text| Search::parse(text).unwrap())
     .collect();
 
+    let tenant = Sight::new(vec![View {
+        tenancy: [("org".to_owned(), "acme".to_owned())].into(),
+        ..View::default()
+    }]);
     let mut statements = vec![
         (
             "kind",
-            statement::page("EXPLAIN ", &page(clusters, 1, &newest, None)),
+            statement::page("EXPLAIN ", &page(clusters, 1, &newest, None), None),
         ),
         (
             "kind, counted",
-            statement::counted_page("EXPLAIN ", &page(clusters, 1, &newest, None)),
+            statement::counted_page("EXPLAIN ", &page(clusters, 1, &newest, None), None),
         ),
         (
             "kind, far",
-            statement::page("EXPLAIN ", &page(clusters, 50, &newest, None)),
+            statement::page("EXPLAIN ", &page(clusters, 50, &newest, None), None),
         ),
         (
             "kind, some fields",
-            statement::page("EXPLAIN ", &page(clusters, 1, &newest, Some(&fields))),
+            statement::page("EXPLAIN ", &page(clusters, 1, &newest, Some(&fields)), None),
         ),
         (
             "kind by name",
-            statement::page("EXPLAIN ", &page(clusters, 1, &by_name, None)),
+            statement::page("EXPLAIN ", &page(clusters, 1, &by_name, None), None),
         ),
         (
             "all kinds",
-            statement::page("EXPLAIN ", &page(everything, 1, &newest, None)),
+            statement::page("EXPLAIN ", &page(everything, 1, &newest, None), None),
         ),
         (
             "owner",
-            statement::page("EXPLAIN ", &page(owned, 1, &newest, None)),
+            statement::page("EXPLAIN ", &page(owned, 1, &newest, None), None),
         ),
-        ("owner, count", statement::count("EXPLAIN ", &owned)),
+        ("owner, count", statement::count("EXPLAIN ", &owned, None)),
         (
             "reference",
-            statement::page("EXPLAIN ", &page(pointing, 1, &newest, None)),
+            statement::page("EXPLAIN ", &page(pointing, 1, &newest, None), None),
         ),
-        ("reference, count", statement::count("EXPLAIN ", &pointing)),
+        (
+            "reference, count",
+            statement::count("EXPLAIN ", &pointing, None),
+        ),
+        (
+            "tenant",
+            statement::page("EXPLAIN ", &page(clusters, 1, &newest, None), Some(&tenant)),
+        ),
+        (
+            "tenant, count",
+            statement::count("EXPLAIN ", &clusters, Some(&tenant)),
+        ),
     ];
     for search in &searches {
         let filter = ResourceFilter {
@@ -148,7 +164,7 @@ async fn every_list_goes_by_an_index() {
         };
         statements.push((
             "search",
-            statement::page("EXPLAIN ", &page(filter, 1, &newest, None)),
+            statement::page("EXPLAIN ", &page(filter, 1, &newest, None), None),
         ));
     }
     let time = "2026-01-01T01:00:00Z".parse().unwrap();
@@ -174,7 +190,7 @@ async fn every_list_goes_by_an_index() {
                 limit: 500,
                 fields: Some(&fields),
             };
-            statements.push(("stretch", statement::stretch("EXPLAIN ", &query)));
+            statements.push(("stretch", statement::stretch("EXPLAIN ", &query, None)));
         }
     }
     let first = StretchQuery {
@@ -184,7 +200,10 @@ async fn every_list_goes_by_an_index() {
         limit: 500,
         fields: None,
     };
-    statements.push(("first stretch", statement::stretch("EXPLAIN ", &first)));
+    statements.push((
+        "first stretch",
+        statement::stretch("EXPLAIN ", &first, None),
+    ));
 
     for (name, sql) in statements {
         let text = sql.sql().as_str().to_owned();
@@ -240,8 +259,8 @@ async fn kept_plans_go_by_an_index_for_any_value() {
             fields: None,
         };
         for mut sql in [
-            statement::page("EXPLAIN ", &page),
-            statement::stretch("EXPLAIN ", &stretch),
+            statement::page("EXPLAIN ", &page, None),
+            statement::stretch("EXPLAIN ", &stretch, None),
         ] {
             let plan: Vec<String> = sql
                 .build_query_scalar()

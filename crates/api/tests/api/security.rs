@@ -1,0 +1,11 @@
+//! Who gets in, and how far.
+
+mod attacks;
+mod audit;
+mod authentication;
+mod authorization;
+mod enumeration;
+pub(crate) mod issuer;
+mod limits;
+mod listening;
+mod tenants;
