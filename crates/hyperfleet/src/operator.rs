@@ -44,6 +44,7 @@ mod token;
 mod top;
 mod version;
 mod wait;
+mod walk;
 mod why;
 
 use std::process::ExitCode;

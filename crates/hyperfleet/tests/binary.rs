@@ -6,6 +6,8 @@
 mod adapter;
 #[path = "binary/aggregation.rs"]
 mod aggregation;
+#[path = "binary/completion.rs"]
+mod completion;
 #[path = "binary/failures.rs"]
 mod failures;
 #[path = "binary/language.rs"]

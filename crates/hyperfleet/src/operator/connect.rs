@@ -34,7 +34,7 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "URL", env = "HYPERFLEET_SERVER")]
     pub(crate) server: Option<String>,
     /// The context to use instead of the current one
-    #[arg(long, value_name = "NAME", env = "HYPERFLEET_CONTEXT")]
+    #[arg(long, value_name = "NAME", env = "HYPERFLEET_CONTEXT", add = super::completion::contexts())]
     pub(crate) context: Option<String>,
     /// How long one request may take
     #[arg(long, value_name = "DURATION", default_value = "10s")]

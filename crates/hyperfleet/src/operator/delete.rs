@@ -10,12 +10,12 @@ use super::connect::ConnectArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called};
-use super::get::Walk;
 use super::goal::Goal;
 use super::kinds::KindInfo;
 use super::printer::data;
 use super::selector;
 use super::wait::{PatienceArgs, until};
+use super::walk::Walk;
 use crate::output::{Answer, confirm};
 use family::Family;
 

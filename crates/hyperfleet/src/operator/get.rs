@@ -18,10 +18,7 @@ use super::parents::ParentNames;
 use super::printer::{Heads, Plurality, Printer};
 use super::selector;
 use super::shape::Shape;
-
-/// Rows of the first stretch, so that something is there at once, and of the others.
-const FIRST: u32 = 100;
-const NEXT: u32 = 500;
+use super::walk::Walk;
 
 /// Orders in which a list can be walked through.
 const WALKED: [&str; 3] = ["name", "created_time", "id"];
@@ -258,52 +255,6 @@ async fn watch(view: &mut View<'_>, follow: &Follow, since: String) -> Result<()
                 following = Following::new(view.fleet, follow.clone(), since);
             }
         }
-    }
-}
-
-/// Where a walk through a list stands.
-pub(crate) struct Walk<'f> {
-    fleet: &'f Fleet,
-    follow: &'f Follow,
-    next: Option<String>,
-    begun: bool,
-    /// Where to watch from afterwards.
-    pub(crate) since: Option<String>,
-}
-
-impl<'f> Walk<'f> {
-    pub(crate) fn new(fleet: &'f Fleet, follow: &'f Follow) -> Walk<'f> {
-        Walk {
-            fleet,
-            follow,
-            next: None,
-            begun: false,
-            since: None,
-        }
-    }
-
-    /// The next stretch, until there is none.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<RemoteResource>>, Failure> {
-        let client = &self.fleet.client;
-        let page = match (&self.next, self.begun) {
-            (None, true) => return Ok(None),
-            (None, false) => client.first_page(self.follow, FIRST).await,
-            (Some(next), _) => client.next_page(self.follow, NEXT, next).await.map(Some),
-        };
-        let page = page.map_err(|error| self.fleet.told(error))?;
-        let page = page.ok_or_else(|| {
-            Failure::new(
-                Exit::Failed,
-                format!(
-                    "{} cannot be walked through; it may be an older version",
-                    self.fleet.place
-                ),
-            )
-        })?;
-        self.begun = true;
-        self.next = page.next;
-        self.since.get_or_insert(page.since);
-        Ok(Some(page.items))
     }
 }
 

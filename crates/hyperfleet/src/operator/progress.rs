@@ -15,10 +15,10 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called, quoted};
 use super::follow::{Following, News};
-use super::get::Walk;
 use super::goal::Goal;
 use super::kinds::KindInfo;
 use super::reports;
+use super::walk::Walk;
 use crate::output::{Look, Tone, printable, span};
 
 /// How often what only the clock changes is drawn again.

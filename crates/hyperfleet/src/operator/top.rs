@@ -9,10 +9,10 @@ use super::connect::ConnectArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called, quoted};
-use super::get::Walk;
 use super::kinds::KindInfo;
 use super::printer::data;
 use super::shape::Document;
+use super::walk::Walk;
 use crate::output::{Cell, Grid, Look, Tone, age};
 
 /// The phases there are, as they are counted.

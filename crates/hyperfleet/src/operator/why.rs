@@ -20,10 +20,10 @@ use super::connect::ConnectArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, quoted};
-use super::get::Walk;
 use super::kinds::KindInfo;
 use super::printer::data;
 use super::shape::Document;
+use super::walk::Walk;
 use crate::output::Look;
 use finding::{Evidence, Finding};
 

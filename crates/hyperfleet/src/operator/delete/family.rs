@@ -4,8 +4,8 @@ use hyperfleet_client::{Follow, RemoteResource};
 
 use crate::operator::failure::Failure;
 use crate::operator::fleet::{Fleet, called, quoted};
-use crate::operator::get::Walk;
 use crate::operator::kinds::KindInfo;
+use crate::operator::walk::Walk;
 
 /// So many children are named; the rest is counted.
 const NAMED: usize = 5;
@@ -79,15 +79,16 @@ impl<'f> Family<'f> {
     /// What becomes of the children, a line for each fate.
     pub(super) fn consequences(&self) -> Vec<String> {
         let fates = [
-            ("cascade", "are deleted with it"),
-            ("restrict", "are deleted first"),
-            ("orphan", "stay, and lose their owner"),
+            ("cascade", "deleted with it"),
+            ("restrict", "deleted before it"),
+            ("orphan", "left without an owner"),
         ];
         fates
             .into_iter()
             .filter_map(|(policy, fate)| {
                 let children: Vec<&RemoteResource> = self.with_policy(policy).collect();
-                (!children.is_empty()).then(|| format!("{}: {} {fate}", self.of, listed(&children)))
+                (!children.is_empty())
+                    .then(|| format!("{}: {fate}: {}", self.of, listed(&children)))
             })
             .collect()
     }
