@@ -44,7 +44,7 @@ pub use older::{
 use scope::Scope;
 
 /// Which environment variable sets which key. The first name of a key wins.
-const VARIABLES: [(&str, &str); 17] = [
+pub(crate) const VARIABLES: [(&str, &str); 17] = [
     ("HYPERFLEET_API_BASE_URL", "clients.hyperfleet_api.base_url"),
     ("HYPERFLEET_API_VERSION", "clients.hyperfleet_api.version"),
     ("HYPERFLEET_API_TIMEOUT", "clients.hyperfleet_api.timeout"),
@@ -89,7 +89,7 @@ const VARIABLES: [(&str, &str); 17] = [
 ];
 
 /// Variables without our prefix, shared with every component.
-const LOG_VARIABLES: [(&str, &str); 3] = [
+pub(crate) const LOG_VARIABLES: [(&str, &str); 3] = [
     ("LOG_LEVEL", "log.level"),
     ("LOG_FORMAT", "log.format"),
     ("LOG_OUTPUT", "log.output"),

@@ -39,6 +39,7 @@ pub mod plan;
 mod post;
 mod preconditions;
 mod resources;
+pub mod schema;
 pub mod serve;
 pub mod stamp;
 pub mod standard;

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod adapter;
 mod auth;
 mod broker;
 mod sweeper;
@@ -8,6 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::adapter::{
+    AdapterArgs, AdapterCommand, AdapterSchemaArgs, AdapterServeArgs, DryRunArgs, SchemaKind,
+};
 pub(crate) use self::auth::{AuthCommand, CanIArgs};
 pub(crate) use self::broker::{
     BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
@@ -216,72 +220,6 @@ pub(crate) struct SentinelArgs {
     /// stdout or stderr
     #[arg(long, value_name = "STREAM")]
     pub(crate) log_output: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AdapterCommand {
-    /// Take events and bring about what they ask for
-    Serve(AdapterServeArgs),
-    /// Check an adapter's configuration and tell every mistake
-    Validate(AdapterArgs),
-    /// Show what an event would do, without doing it; the exit code is 1 when it would fail
-    DryRun(DryRunArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AdapterServeArgs {
-    #[command(flatten)]
-    pub(crate) adapter: AdapterArgs,
-    /// Port of /healthz and /readyz
-    #[arg(
-        long,
-        env = "HYPERFLEET_HEALTH_PORT",
-        default_value_t = 8080,
-        value_name = "PORT"
-    )]
-    pub(crate) health_port: u16,
-    /// Port of /metrics
-    #[arg(
-        long,
-        env = "HYPERFLEET_METRICS_PORT",
-        default_value_t = 9090,
-        value_name = "PORT"
-    )]
-    pub(crate) metrics_port: u16,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DryRunArgs {
-    #[command(flatten)]
-    pub(crate) adapter: AdapterArgs,
-    /// The CloudEvent, as a JSON file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) event: PathBuf,
-    /// Recorded answers of the API; without, every call is answered with an empty object
-    #[arg(long, value_name = "FILE", conflicts_with = "server")]
-    pub(crate) api_responses: Option<PathBuf>,
-    /// Objects that exist, by name
-    #[arg(long, value_name = "FILE", conflicts_with = "server")]
-    pub(crate) discovery: Option<PathBuf>,
-    /// Ask the live API and cluster; every write is a server-side dry run
-    #[arg(long)]
-    pub(crate) server: bool,
-    /// Also show manifests and bodies
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// How to print it
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AdapterArgs {
-    /// Deployment configuration: who the adapter is, and what it talks to
-    #[arg(short, long, value_name = "FILE", env = "HYPERFLEET_ADAPTER_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
-    /// Task configuration: what the adapter does
-    #[arg(short, long, value_name = "FILE", env = "HYPERFLEET_TASK_CONFIG")]
-    pub(crate) task_config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

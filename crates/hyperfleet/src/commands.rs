@@ -27,6 +27,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Adapter(AdapterCommand::DryRun(args)) => return serve(try_out::dry_run(args)),
         Command::Adapter(AdapterCommand::Validate(args)) => try_out::validate(&args),
         Command::Adapter(AdapterCommand::Serve(args)) => serve(adapter::serve(args)),
+        Command::Adapter(AdapterCommand::Schema(args)) => adapter::schema(&args),
         Command::Aggregation(AggregationCommand::Validate(args)) => {
             return aggregation::validate(&args);
         }

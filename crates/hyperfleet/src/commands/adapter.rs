@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use hyperfleet_adapter::config::{self, Deployment};
+use hyperfleet_adapter::schema;
 use hyperfleet_adapter::task::Task;
 use hyperfleet_adapter::{Adapter, Parts, process_environment};
 use hyperfleet_runtime::config::Format;
@@ -12,7 +13,7 @@ use hyperfleet_runtime::metrics::MetricsConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 
 use crate::broker;
-use crate::cli::{AdapterArgs, AdapterServeArgs};
+use crate::cli::{AdapterArgs, AdapterSchemaArgs, AdapterServeArgs, SchemaKind};
 use crate::process::Host;
 
 /// The effective deployment configuration, for people.
@@ -23,10 +24,18 @@ pub(crate) fn print(file: Option<PathBuf>, format: Format) -> Result<String> {
     Ok(loaded.print(format)?)
 }
 
+/// The schema of a file, on stdout.
+pub(crate) fn schema(args: &AdapterSchemaArgs) -> Result<()> {
+    let schema = match args.kind {
+        SchemaKind::Task => schema::task(),
+        SchemaKind::Deployment => schema::deployment(),
+    };
+    println!("{}", serde_json::to_string_pretty(&schema)?);
+    Ok(())
+}
+
 pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
-    let deployment = config::load_deployment(
-        &config::deployment_loader(args.adapter.config.clone()).process_env(),
-    )?;
+    let deployment = config::load_deployment(&args.adapter.loader().process_env())?;
     let task = load_task(&task_file(&args.adapter)?)?;
     let tracing = TracingConfig::default();
     let health = HealthConfig {
@@ -71,6 +80,9 @@ pub(crate) async fn start(
     broker: hyperfleet_broker::Broker,
 ) -> Result<()> {
     let name = deployment.adapter.name.clone();
+    if deployment.debug_config {
+        tracing::info!(adapter = name, config = %deployment.redacted(), "effective configuration");
+    }
     let metrics = host.metrics.component("adapter", &name)?;
     let parts = Parts {
         deployment,

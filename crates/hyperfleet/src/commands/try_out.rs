@@ -19,7 +19,7 @@ const NOWHERE: &str = "http://localhost:8000";
 /// Both files if both are given; every mistake of each.
 pub(crate) fn validate(args: &AdapterArgs) -> Result<()> {
     if let Some(file) = &args.config {
-        config::load_deployment(&config::deployment_loader(Some(file.clone())))?;
+        config::load_deployment(&args.loader())?;
         eprintln!("{}: no mistakes", file.display());
     }
     if args.config.is_none() || args.task_config.is_some() {
@@ -34,16 +34,15 @@ pub(crate) async fn dry_run(args: DryRunArgs) -> Result<ExitCode> {
     let task = load_task(&task_file(&args.adapter)?)?;
     let event = read(&args.event)?;
     let trace = if args.server {
-        let Some(file) = args.adapter.config else {
+        if args.adapter.config.is_none() {
             bail!("--server needs --config: it says where the API and the cluster are");
-        };
-        let deployment =
-            config::load_deployment(&config::deployment_loader(Some(file)).process_env())?;
+        }
+        let deployment = config::load_deployment(&args.adapter.loader().process_env())?;
         let engine = Engine::connect(&deployment, task, &process_environment(), None).await?;
         dry_run::preview(engine, &event, Utc::now()).await?
     } else {
         let deployment = match args.adapter.config {
-            Some(file) => config::load_deployment(&config::deployment_loader(Some(file)))?,
+            Some(_) => config::load_deployment(&args.adapter.loader())?,
             None => anonymous(),
         };
         let inputs = Inputs {

@@ -88,3 +88,31 @@ fn a_dry_run_shows_what_an_event_would_do() {
         "a namespace and a Job: {trace:#}"
     );
 }
+
+#[test]
+fn a_flag_wins_over_the_file_and_is_named_when_it_is_wrong() {
+    let config = adapters().join("validation/adapter-config.yaml");
+    let validate = |flags: &[&str]| {
+        let mut command = hyperfleet();
+        command
+            .args(["adapter", "validate", "--config"])
+            .arg(&config);
+        outcome(command.args(flags))
+    };
+    let right = validate(&["--hyperfleet-api-timeout", "3s", "--debug-config"]);
+    assert!(right.status.success());
+    let wrong = validate(&["--hyperfleet-api-retry", "often"]);
+    let text = String::from_utf8(wrong.stderr).unwrap();
+    assert!(!wrong.status.success());
+    assert!(text.contains("--hyperfleet-api-retry"), "{text}");
+}
+
+#[test]
+fn the_schema_that_is_printed_is_the_one_in_the_docs() {
+    for (kind, file) in [("task", "adapter-task"), ("deployment", "adapter-config")] {
+        let printed = outcome(hyperfleet().args(["adapter", "schema", "--kind", kind]));
+        let kept = adapters().join(format!("../docs/schemas/{file}.schema.json"));
+        let kept = std::fs::read_to_string(kept).unwrap();
+        assert_eq!(String::from_utf8(printed.stdout).unwrap(), kept, "{kind}");
+    }
+}
