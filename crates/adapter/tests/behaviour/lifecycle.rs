@@ -68,27 +68,27 @@ resources:
           expression: is_deleting
 "#;
 
-fn task(resources: &str) -> String {
+pub(crate) fn task(resources: &str) -> String {
     format!("{PARAMS}{resources}")
 }
 
-async fn at(engine: &Engine, id: &str, generation: i64, now: DateTime<Utc>) -> Run {
+pub(crate) async fn at(engine: &Engine, id: &str, generation: i64, now: DateTime<Utc>) -> Run {
     let run = engine.handle(&event(id, generation), now).await;
     assert_eq!(run.fault, None);
     run
 }
 
-fn actions(run: &Run) -> Vec<Action> {
+pub(crate) fn actions(run: &Run) -> Vec<Action> {
     run.operations.iter().map(|one| one.action).collect()
 }
 
-fn deleted(id: &str, generation: i64) -> Json {
+pub(crate) fn deleted(id: &str, generation: i64) -> Json {
     let mut cluster = cluster(id, generation);
     cluster["deleted_time"] = json!("2026-01-31T12:00:00Z");
     cluster
 }
 
-async fn of_cluster(world: &World, kind: &ObjectKind, id: &str) -> Vec<Json> {
+pub(crate) async fn of_cluster(world: &World, kind: &ObjectKind, id: &str) -> Vec<Json> {
     let selector = Selector {
         labels: [("hyperfleet.io/resource-id".to_owned(), id.to_owned())].into(),
     };
@@ -96,24 +96,24 @@ async fn of_cluster(world: &World, kind: &ObjectKind, id: &str) -> Vec<Json> {
     found.unwrap()
 }
 
-fn jobs() -> ObjectKind {
+pub(crate) fn jobs() -> ObjectKind {
     ObjectKind::new("batch/v1", "Job")
 }
 
 /// What a Job's controller would say; an annotation does, where there is no kubelet.
-async fn finish(world: &World, job: &Json) {
+pub(crate) async fn finish(world: &World, job: &Json) {
     let name = job["metadata"]["name"].as_str().unwrap();
     let patch = json!({"metadata": {"annotations": {"done": "yes"}}});
     let object = jobs().named(Some("default"), name);
     world.transport.patch(&object, &patch).await.unwrap();
 }
 
-async fn remove(world: &World, object: &ObjectRef) {
+pub(crate) async fn remove(world: &World, object: &ObjectRef) {
     let gone = world.transport.delete(object, &Delete::default()).await;
     gone.unwrap();
 }
 
-async fn remove_all(world: &World, kind: &ObjectKind, id: &str) {
+pub(crate) async fn remove_all(world: &World, kind: &ObjectKind, id: &str) {
     for object in of_cluster(world, kind, id).await {
         let name = object["metadata"]["name"].as_str().unwrap();
         remove(world, &kind.named(Some("default"), name)).await;

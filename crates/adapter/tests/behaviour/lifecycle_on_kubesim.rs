@@ -1,5 +1,6 @@
 //! The lifecycle on kubesim.
 
+use crate::examples::{self, for_all_examples};
 use crate::lifecycle::{self, for_all_promises};
 use crate::world::World;
 
@@ -12,4 +13,14 @@ macro_rules! tests {
     };
 }
 
+macro_rules! tests_of_examples {
+    ($($name:ident),+ $(,)?) => {
+        $(#[tokio::test]
+        async fn $name() {
+            examples::$name(World::start().await).await;
+        })+
+    };
+}
+
 for_all_promises!(tests);
+for_all_examples!(tests_of_examples);

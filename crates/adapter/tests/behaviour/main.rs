@@ -4,6 +4,7 @@
 
 mod arbitrary;
 mod deleting;
+mod examples;
 mod failing;
 mod held;
 mod interrupted;
@@ -12,6 +13,8 @@ mod lifecycle_on_kubesim;
 mod previewing;
 mod reporting;
 mod resources;
+mod sequences;
 mod serving;
 mod shipped;
+mod surviving;
 mod world;

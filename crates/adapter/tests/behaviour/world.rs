@@ -1,6 +1,6 @@
 //! A small world: a Kubernetes-like server, an API, and an adapter between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,11 +30,17 @@ pub(crate) struct FakeApi {
     pub(crate) reports: Arc<Mutex<Vec<Json>>>,
     pub(crate) down: Arc<AtomicBool>,
     pub(crate) reads: Arc<AtomicUsize>,
+    mute: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl FakeApi {
     pub(crate) fn set(&self, id: &str, cluster: Json) {
         self.clusters.lock().unwrap().insert(id.to_owned(), cluster);
+    }
+
+    /// Whoever reads it waits for ever.
+    pub(crate) fn never_answer(&self, id: &str) {
+        self.mute.lock().unwrap().insert(id.to_owned());
     }
 
     pub(crate) fn last_report(&self) -> Json {
@@ -58,6 +64,10 @@ async fn read(State(api): State<FakeApi>, UrlPath(id): UrlPath<String>) -> Respo
     api.reads.fetch_add(1, Ordering::SeqCst);
     if api.down.load(Ordering::SeqCst) {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    let is_mute = api.mute.lock().unwrap().contains(&id);
+    if is_mute {
+        std::future::pending::<()>().await;
     }
     match api.clusters.lock().unwrap().get(&id) {
         Some(cluster) => Body(cluster.clone()).into_response(),

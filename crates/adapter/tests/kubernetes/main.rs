@@ -8,6 +8,8 @@
 )]
 
 mod admission;
+#[path = "../behaviour/examples.rs"]
+mod examples;
 #[path = "../behaviour/lifecycle.rs"]
 mod lifecycle;
 mod promises;

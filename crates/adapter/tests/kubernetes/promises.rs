@@ -24,12 +24,24 @@ macro_rules! lifecycle_promises {
 }
 crate::lifecycle::for_all_promises!(lifecycle_promises);
 
+macro_rules! example_promises {
+    ($($name:ident),+ $(,)?) => {
+        fn of_examples() -> Vec<(&'static str, Promise)> {
+            vec![$((stringify!($name), |kubeconfig| Box::pin(async move {
+                crate::examples::$name(World::on(&kubeconfig).await).await;
+            }))),+]
+        }
+    };
+}
+crate::examples::for_all_examples!(example_promises);
+
 macro_rules! promises {
     ($($name:ident),+ $(,)?) => {
         pub(crate) fn all() -> Vec<(&'static str, Promise)> {
             let mut all: Vec<(&'static str, Promise)> =
                 vec![$((stringify!($name), |kubeconfig| Box::pin($name(kubeconfig)))),+];
             all.extend(of_lifecycle());
+            all.extend(of_examples());
             all
         }
     };
@@ -39,6 +51,7 @@ promises![
     what_the_server_fills_in_is_no_drift,
     a_new_generation_replaces_a_job_whose_template_cannot_be_changed,
     what_access_control_forbids_is_reported,
+    a_quota_that_is_used_up_is_reported,
     the_shipped_validation_adapter_goes_the_whole_way,
     marks_are_reserved_to_our_service_accounts,
 ];
@@ -150,6 +163,39 @@ async fn what_access_control_forbids_is_reported(kubeconfig: String) {
     );
     let said = message(&report, "Health");
     assert!(said.contains("system:anonymous"), "{said}");
+}
+
+async fn a_quota_that_is_used_up_is_reported(kubeconfig: String) {
+    let world = World::on(&kubeconfig).await;
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "quota"}});
+    world.transport.create(&namespace).await.unwrap();
+    let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "none", "namespace": "quota"},
+        "spec": {"hard": {"count/configmaps": "0"}}});
+    world.transport.create(&quota).await.unwrap();
+    // It counts a moment after it is there.
+    let start = Instant::now();
+    while world
+        .object("ResourceQuota", "quota", "none")
+        .await
+        .unwrap()["status"]["hard"]
+        .is_null()
+    {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "the quota is not in force"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    world.api.set("q1", cluster("q1", 1));
+    let task = CONFIG_MAP.replace("namespace: default", "namespace: quota");
+    let run = handle(&world.engine(&task), &event("q1", 1)).await;
+    assert_eq!(run.outcome, Outcome::Done(Status::Failed));
+    let report = world.api.last_report();
+    let wanted = ("False".to_owned(), "QuotaExceeded".to_owned());
+    assert_eq!(condition(&report, "Health"), wanted);
+    let said = message(&report, "Health");
+    assert!(said.contains("exceeded quota: none"), "{said}");
 }
 
 async fn the_shipped_validation_adapter_goes_the_whole_way(kubeconfig: String) {
