@@ -22,6 +22,43 @@ pub(crate) enum Command {
     Api(ApiArgs),
     /// Give a Sentinel a fleet: its start, its memory, its idling, how long changes take, how fast many due events go
     Sentinel(SentinelArgs),
+    /// Give an adapter events: how many it handles, how long each takes, and what that costs
+    Adapter(AdapterArgs),
+}
+
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct AdapterArgs {
+    /// Where `hyperfleet` is; the adapter, RabbitMQ and Kubernetes are started and stopped again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) start: PathBuf,
+    /// Where objects are applied
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Target::Kubesim])]
+    pub(crate) target: Vec<Target>,
+    /// How many events are handled at once
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100], value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) workers: Vec<u16>,
+    /// How many clusters there are for each number of workers; each has three objects
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clusters: u32,
+    /// How many events find everything as it should be
+    #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) events: u32,
+    /// A RabbitMQ to use instead of a private one
+    #[arg(long, value_name = "URL")]
+    #[serde(skip)]
+    pub(crate) broker_url: Option<String>,
+    /// How to print the figures
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Target {
+    /// The simulated one, in a process of its own
+    Kubesim,
+    /// A real kube-apiserver, from `dev/kubernetes`
+    Kubernetes,
 }
 
 #[derive(Debug, Clone, Args, Serialize)]

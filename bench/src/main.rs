@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod adapter;
 mod cli;
 mod connection;
 mod figures;
@@ -20,7 +21,9 @@ mod machine;
 mod own_server;
 mod print;
 mod progress;
+mod rabbitmq;
 mod report;
+mod role;
 mod run;
 mod scenario;
 mod sentinel;
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
             match command {
                 Command::Api(args) => run::api(args).await,
                 Command::Sentinel(args) => sentinel::run(args).await,
+                Command::Adapter(args) => adapter::run(args).await,
             }
         }),
         Err(error) => Err(error.into()),

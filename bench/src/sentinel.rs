@@ -11,8 +11,6 @@ mod due;
 mod fleet;
 mod listener;
 mod print;
-mod rabbitmq;
-mod role;
 mod stage;
 
 use std::time::Duration;
@@ -24,6 +22,7 @@ use tokio::time::Instant;
 
 use crate::cli::SentinelArgs;
 use crate::machine;
+use crate::role::Role;
 use crate::sentinel::listener::Latencies;
 use crate::sentinel::stage::Stage;
 use crate::usage::Watched;
@@ -101,7 +100,7 @@ async fn measure(args: &SentinelArgs, stage: &mut Stage) -> Result<Figures> {
     })
 }
 
-fn rss_mib(sentinel: &role::Role) -> Result<f64> {
+fn rss_mib(sentinel: &Role) -> Result<f64> {
     let spent = watched(sentinel.pid(), None).read().spent();
     spent.server_rss_mib.context("the Sentinel is gone")
 }
@@ -110,7 +109,7 @@ fn watched(server: Option<u32>, postgres: Option<u32>) -> Watched {
     Watched { server, postgres }
 }
 
-async fn idle(duration: Duration, sentinel: &mut role::Role, stage: &mut Stage) -> Result<Idle> {
+async fn idle(duration: Duration, sentinel: &mut Role, stage: &mut Stage) -> Result<Idle> {
     // What the start left behind, such as events of rows that were seen in between.
     tokio::time::sleep(Duration::from_secs(5)).await;
     eprintln!(

@@ -12,11 +12,11 @@ use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio::time::Instant;
 
-use super::rabbitmq::RabbitMq;
-use super::role::{Role, free_port};
 use super::{fleet, listener::Listener};
 use crate::cli::{Mode, SentinelArgs};
+use crate::rabbitmq::RabbitMq;
 use crate::report::ADAPTERS;
+use crate::role::{Role, free_port};
 
 pub(super) struct Stage {
     pub(super) args: SentinelArgs,

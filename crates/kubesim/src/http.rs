@@ -11,6 +11,7 @@ mod verbs;
 mod watch;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -27,15 +28,16 @@ pub(crate) struct Front {
     pub cluster: Arc<Cluster>,
     /// Ends watches when the server stops.
     pub cancel: CancellationToken,
+    /// How many requests came.
+    pub requests: Arc<AtomicU64>,
 }
 
-pub(crate) fn router(cluster: Arc<Cluster>, cancel: CancellationToken) -> Router {
-    Router::new()
-        .fallback(serve)
-        .with_state(Arc::new(Front { cluster, cancel }))
+pub(crate) fn router(front: Front) -> Router {
+    Router::new().fallback(serve).with_state(Arc::new(front))
 }
 
 async fn serve(Shared(front): Shared<Arc<Front>>, request: Request) -> Response {
+    front.requests.fetch_add(1, Ordering::Relaxed);
     match answer(&front, request).await {
         Ok(response) => response,
         Err(failure) => refuse(&failure),

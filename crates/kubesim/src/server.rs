@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -57,6 +58,7 @@ pub enum StartError {
 pub struct Server {
     url: String,
     cluster: Arc<Cluster>,
+    requests: Arc<AtomicU64>,
     cancel: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
     _stop_on_drop: DropGuard,
@@ -104,7 +106,12 @@ impl Server {
                 cancel.clone(),
             )));
         }
-        let router = http::router(Arc::clone(&cluster), cancel.clone());
+        let requests = Arc::new(AtomicU64::new(0));
+        let router = http::router(http::Front {
+            cluster: Arc::clone(&cluster),
+            cancel: cancel.clone(),
+            requests: Arc::clone(&requests),
+        });
         let stopped = cancel.clone();
         tasks.push(tokio::spawn(async move {
             let serve =
@@ -116,6 +123,7 @@ impl Server {
         Ok(Server {
             url: format!("http://{address}"),
             cluster,
+            requests,
             _stop_on_drop: cancel.clone().drop_guard(),
             cancel,
             tasks,
@@ -130,6 +138,11 @@ impl Server {
     /// A kubeconfig for this server, as YAML.
     pub fn kubeconfig(&self) -> String {
         kubeconfig::kubeconfig(&self.url)
+    }
+
+    /// How many requests it has been asked, of whatever sort.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Stops accepting requests, ends watches, saves the state and waits for all of it.

@@ -8,14 +8,14 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 #[derive(Debug)]
-pub(super) struct RabbitMq {
+pub(crate) struct RabbitMq {
     child: Child,
     _directory: TempDir,
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 impl RabbitMq {
-    pub(super) async fn start() -> Result<RabbitMq> {
+    pub(crate) async fn start() -> Result<RabbitMq> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../dev/rabbitmq");
         let directory = tempfile::Builder::new().prefix("hf-bench-mq-").tempdir()?;
         let mut child = Command::new(script)
@@ -38,7 +38,7 @@ impl RabbitMq {
         })
     }
 
-    pub(super) async fn stop(mut self) -> Result<()> {
+    pub(crate) async fn stop(mut self) -> Result<()> {
         drop(self.child.stdin.take());
         self.child.wait().await?;
         Ok(())

@@ -17,13 +17,13 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub(super) struct Role {
+pub(crate) struct Role {
     child: Child,
     metrics: Connection,
 }
 
 /// A port nobody listens on at the moment.
-pub(super) fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?
         .local_addr()?
         .port())
@@ -31,7 +31,7 @@ pub(super) fn free_port() -> Result<u16> {
 
 impl Role {
     /// Runs `hyperfleet` with these arguments and variables; its metrics are at that port. Waits until they answer.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         program: &Path,
         arguments: &[&str],
         variables: &[(&str, &str)],
@@ -64,7 +64,7 @@ impl Role {
         Ok(role)
     }
 
-    pub(super) fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         self.child.id()
     }
 
@@ -84,7 +84,7 @@ impl Role {
     }
 
     /// The sum of a metric over its labels.
-    pub(super) async fn metric(&mut self, name: &str) -> Result<f64> {
+    pub(crate) async fn metric(&mut self, name: &str) -> Result<f64> {
         let text = self.scrape().await?;
         Ok(text
             .lines()
@@ -96,7 +96,7 @@ impl Role {
             .sum())
     }
 
-    pub(super) async fn stop(mut self) -> Result<()> {
+    pub(crate) async fn stop(mut self) -> Result<()> {
         let Some(pid) = self.child.id() else {
             bail!("a process ended by itself");
         };
