@@ -16,7 +16,7 @@ pub(crate) enum AuthCommand {
 pub(crate) struct CanIArgs {
     /// get, list, watch, create, patch, delete, force-delete, report, audit, note or announce
     pub(crate) verb: String,
-    /// A kind, or one resource: cluster, or cluster/<id>
+    /// A kind, or one resource: cluster, or cluster/ID
     pub(crate) resource: Option<String>,
     /// Where the API is
     #[arg(

@@ -38,7 +38,7 @@ pub(crate) enum ContextCommand {
 pub(crate) struct SetContextArgs {
     #[arg(add = super::completion::contexts())]
     name: String,
-    /// Where the API is, for example https://hyperfleet.example.com
+    /// Where the API is, for example http://localhost:8000
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Whose children are meant when nothing is said, for example cluster/production-1; empty for nobody's
