@@ -9,7 +9,7 @@ use crate::cluster::CUSTOM_CLEANUP;
 use crate::meta;
 use crate::store::{Change, Verb};
 
-const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+pub(super) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 pub(super) fn react(reaction: &mut Reaction<'_>, change: &Change) {
     if change.storage == DEFINITIONS {

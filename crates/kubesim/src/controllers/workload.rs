@@ -1,5 +1,7 @@
-//! The workload model: jobs finish and rollouts complete after a while, as if pods had run.
+//! The workload model: jobs finish and rollouts complete after a while, as if pods had run; objects of custom kinds
+//! become what their definition says, as if their operator had worked.
 
+mod custom;
 mod deployment;
 mod job;
 mod pod;
@@ -37,7 +39,7 @@ fn reconcile(reaction: &mut Reaction<'_>, storage: &str, uid: &str) {
         "replicasets.apps" | "statefulsets.apps" | "daemonsets.apps" => {
             replicas::reconcile(reaction, uid)
         }
-        _ => {}
+        _ => custom::reconcile(reaction, storage, uid),
     }
 }
 
@@ -50,6 +52,6 @@ pub(super) fn fire(reaction: &mut Reaction<'_>, uid: &str, purpose: Purpose) {
         ("pods", _) => pod::finish(reaction, &object),
         ("jobs.batch", Purpose::Expire) => reaction.delete(&object, "Foreground"),
         ("jobs.batch", _) => job::finish(reaction, &object),
-        _ => {}
+        (storage, _) => custom::finish(reaction, storage, &object),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::promises;
-use crate::world::{MERGE, Reply, World, deployment, job, names};
+use crate::world::{MERGE, Reply, World, deployment, job, names, unique};
 
 promises![
     a_job_completes,
@@ -20,6 +20,7 @@ promises![
     deleting_a_deployment_takes_its_pods,
     a_bare_pod_runs,
     the_outcome_can_be_set_on_the_template,
+    a_custom_object_becomes_what_its_definition_says,
 ];
 
 fn steered(mut object: Value, annotations: Value) -> Value {
@@ -317,4 +318,52 @@ async fn the_outcome_can_be_set_on_the_template(world: World) {
         json!({"annotations": {"kubesim.hyperfleet.io/outcome": "fail"}});
     let path = run(&world, &object).await;
     world.until(&path, holds("Failed")).await;
+}
+
+async fn a_custom_object_becomes_what_its_definition_says(world: World) {
+    let group = format!("{}.example.com", unique("g"));
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": format!("pools.{group}"),
+            "annotations": {"kubesim.hyperfleet.io/becomes": "Ready"},
+        },
+        "spec": {
+            "group": group, "scope": "Namespaced", "names": {"plural": "pools", "singular": "pool", "kind": "Pool"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+            }],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    world.post(definitions, &definition).await.ok();
+    let path = format!("/apis/{group}/v1/namespaces/{}/pools", world.namespace);
+    let pool = |name: &str, annotations: Value| {
+        json!({
+            "apiVersion": format!("{group}/v1"), "kind": "Pool", "spec": {"replicas": 2},
+            "metadata": {"name": name, "annotations": annotations},
+        })
+    };
+    let one = format!("{path}/one");
+    world.post(&path, &pool("one", json!({}))).await.ok();
+    let ready = world.until(&one, holds("Ready")).await.body;
+    assert_eq!(ready["status"]["replicas"], 2);
+    assert_eq!(ready["status"]["observedGeneration"], 1);
+
+    let scaled = json!({"spec": {"replicas": 5}});
+    world.patch(&one, MERGE, &scaled).await.ok();
+    let seen = |reply: &Reply| reply.body["status"]["observedGeneration"] == 2;
+    let scaled = world.until(&one, seen).await.body;
+    assert_eq!(scaled["status"]["replicas"], 5);
+    assert!(condition(&scaled, "Ready").is_some());
+
+    let told = json!({
+        "kubesim.hyperfleet.io/outcome": "fail", "kubesim.hyperfleet.io/message": "no instances left",
+    });
+    world.post(&path, &pool("two", told)).await.ok();
+    let said =
+        |reply: &Reply| reply.body["status"]["conditions"][0]["message"] == "no instances left";
+    let failed = world.until(&format!("{path}/two"), said).await.body;
+    assert_eq!(failed["status"]["conditions"][0]["status"], "False");
 }
