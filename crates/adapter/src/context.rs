@@ -39,7 +39,7 @@ pub struct Context {
 }
 
 /// The members of `adapter` in expressions.
-pub(crate) const ADAPTER_MEMBERS: [&str; 10] = [
+pub(crate) const ADAPTER_MEMBERS: [&str; 11] = [
     "name",
     "version",
     "executionStatus",
@@ -50,6 +50,7 @@ pub(crate) const ADAPTER_MEMBERS: [&str; 10] = [
     "executionError",
     "resourceErrors",
     "finalized",
+    "report",
 ];
 
 /// Where something went wrong.
@@ -85,6 +86,7 @@ impl Context {
             "executionError": null,
             "resourceErrors": {},
             "finalized": false,
+            "report": null,
         });
         Self {
             now,
@@ -241,6 +243,11 @@ impl Context {
     /// The resource is being deleted, and nothing of ours is left.
     pub fn finalize(&mut self) {
         self.adapter["finalized"] = json!(true);
+    }
+
+    /// What would be reported if the configuration had no payload of its own.
+    pub fn set_report(&mut self, report: Json) {
+        self.adapter["report"] = report;
     }
 
     /// Something went wrong; the first fault is the one that is told.

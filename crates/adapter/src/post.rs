@@ -19,9 +19,11 @@ pub(crate) async fn report(engine: &Engine, progress: &mut Progress) -> Option<J
     if is_finalized(engine, progress) {
         progress.context.finalize();
     }
+    let standard = standard_report(engine, progress);
     let Some(post) = &engine.task.post else {
-        return send_standard(engine, progress).await;
+        return send(engine, progress, standard).await;
     };
+    progress.context.set_report(standard);
     let fault = match build(post, progress) {
         Ok(skipped) => match act(engine, post, &skipped, progress).await {
             Ok(sent) => return sent,
@@ -179,7 +181,7 @@ async fn perform(
     Ok(body)
 }
 
-async fn send_standard(engine: &Engine, progress: &mut Progress) -> Option<Json> {
+fn standard_report(engine: &Engine, progress: &Progress) -> Json {
     let resources = engine.task.resources.iter().enumerate();
     let observed: Vec<Observed<'_>> = resources
         .map(|(index, resource)| Observed {
@@ -195,8 +197,7 @@ async fn send_standard(engine: &Engine, progress: &mut Progress) -> Option<Json>
         (None, None) => Course::Ran,
     };
     let name = &engine.identity.name;
-    let report = standard::report(name, &progress.context, &course, &observed);
-    send(engine, progress, report).await
+    standard::report(name, &progress.context, &course, &observed)
 }
 
 async fn send(engine: &Engine, progress: &mut Progress, report: Json) -> Option<Json> {

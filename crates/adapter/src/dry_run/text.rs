@@ -102,7 +102,10 @@ fn conditions(report: &Json, out: &mut String) -> std::fmt::Result {
             text("message")
         )?;
     }
-    Ok(())
+    match report["data"].as_object() {
+        Some(data) if !data.is_empty() => writeln!(out, "  data       {}", report["data"]),
+        _ => Ok(()),
+    }
 }
 
 fn indented(value: &Json, margin: &str, out: &mut String) -> std::fmt::Result {

@@ -1,12 +1,15 @@
-//! The adapters in `adapters/` load, and do what they say.
+//! The adapters in `adapters/` load, plan what their fixtures say, and do what they say.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use hyperfleet_adapter::config::{deployment_loader, load_deployment, load_task};
+use hyperfleet_adapter::dry_run::{Inputs, dry_run};
 use hyperfleet_adapter::{Adapter, Parts};
 use hyperfleet_broker::{Broker, BrokerConfig, Metrics};
 use hyperfleet_runtime::metrics::{Build, MetricsRegistry};
+use hyperfleet_transport::Mode;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -16,24 +19,77 @@ fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters")
 }
 
+/// The homes of all adapters.
+fn homes() -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(shipped()).unwrap();
+    let mut homes: Vec<PathBuf> = listed
+        .map(|entry| entry.unwrap().path())
+        .filter(|home| home.join("adapter-task-config.yaml").is_file())
+        .collect();
+    homes.sort();
+    homes
+}
+
 #[test]
 fn every_shipped_adapter_loads_without_a_remark() {
-    let mut seen = 0;
-    for entry in std::fs::read_dir(shipped()).unwrap() {
-        let directory = entry.unwrap().path();
-        if !directory.is_dir() {
-            continue;
-        }
-        let (_, remarks) = load_task(&directory.join("adapter-task-config.yaml"))
-            .unwrap_or_else(|error| panic!("{}:\n{error}", directory.display()));
+    for home in homes() {
+        let (_, remarks) = load_task(&home.join("adapter-task-config.yaml"))
+            .unwrap_or_else(|error| panic!("{}:\n{error}", home.display()));
         assert!(remarks.is_empty(), "{remarks:?}");
-        load_deployment(&deployment_loader(Some(
-            directory.join("adapter-config.yaml"),
-        )))
-        .unwrap_or_else(|error| panic!("{}:\n{error}", directory.display()));
-        seen += 1;
+        let deployment =
+            load_deployment(&deployment_loader(Some(home.join("adapter-config.yaml"))))
+                .unwrap_or_else(|error| panic!("{}:\n{error}", home.display()));
+        assert_eq!(home.file_name().unwrap(), deployment.adapter.name.as_str());
+        assert!(home.join("README.md").is_file(), "{}", home.display());
     }
-    assert!(seen > 0);
+    assert_eq!(homes().len(), 8);
+}
+
+/// With `HYPERFLEET_UPDATE_PLANS=1` the files are written instead of compared.
+#[tokio::test]
+async fn every_shipped_adapter_plans_what_its_fixtures_say() {
+    let mut differences = String::new();
+    for home in homes() {
+        let fixtures = home.join("dry-run");
+        let mut cases: Vec<PathBuf> = std::fs::read_dir(&fixtures)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|file| file.extension().is_some_and(|ending| ending == "plan"))
+            .collect();
+        cases.sort();
+        assert!(cases.len() > 2, "{}", home.display());
+        for case in cases {
+            let planned = plan(&home, &case).await;
+            if std::env::var_os("HYPERFLEET_UPDATE_PLANS").is_some() {
+                std::fs::write(&case, &planned).unwrap();
+            }
+            let expected = std::fs::read_to_string(&case).unwrap();
+            if planned != expected {
+                let name = case.display();
+                differences += &format!("--- {name}\n{expected}\n+++ planned\n{planned}\n");
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+}
+
+/// What a dry run prints, and the data it would report.
+async fn plan(home: &Path, case: &Path) -> String {
+    let deployment = load_deployment(&deployment_loader(Some(home.join("adapter-config.yaml"))));
+    let (task, _) = load_task(&home.join("adapter-task-config.yaml")).unwrap();
+    let now: DateTime<Utc> = "2026-01-31T13:00:00Z".parse().unwrap();
+    let inputs = Inputs {
+        event: std::fs::read(case.with_file_name("event.json")).unwrap(),
+        responses: std::fs::read(case.with_extension("api.json")).ok(),
+        discovery: std::fs::read(case.with_extension("found.json")).ok(),
+        environment: Default::default(),
+    };
+    let trace = dry_run(&deployment.unwrap(), task, inputs, now)
+        .await
+        .unwrap_or_else(|error| panic!("{}: {error}", case.display()));
+    // Where the tree lies is nobody's business.
+    let place = shipped().display().to_string();
+    trace.text(false).replace(&place, "adapters")
 }
 
 #[tokio::test]
@@ -76,7 +132,8 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
     let running = tokio::spawn(adapter.run(stop.clone()));
 
     let id = "0196f3a2-7b51-7c11-9d1e-1f6c0a9b2c3d";
-    world.api.set(id, cluster(id, 1));
+    land(&world, id).await;
+    world.api.set(id, landed(id, 1));
     let publish = || async {
         broker
             .publisher()
@@ -99,21 +156,26 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
         condition(report, "Available").0 == "True"
     })
     .await;
-    let job = world.object("Job", id, "validation").await.unwrap();
+    let job = world.object("Job", id, "validation-gen1").await.unwrap();
     assert_eq!(
         job["metadata"]["labels"]["hyperfleet.io/adapter"],
         "validation"
     );
+    assert_eq!(job["metadata"]["ownerReferences"][0]["kind"], "ConfigMap");
 
-    let mut deleted = cluster(id, 2);
+    let mut deleted = landed(id, 2);
     deleted["deleted_time"] = json!("2026-01-31T12:00:00Z");
     world.api.set(id, deleted);
     again(&world, &publish, |report| {
         condition(report, "Finalized").0 == "True"
     })
     .await;
-    assert_eq!(world.object("Namespace", "", id).await, None);
-    assert_eq!(world.object("Job", id, "validation").await, None);
+    assert_eq!(world.object("ConfigMap", id, "validation").await, None);
+    assert_eq!(world.object("Job", id, "validation-gen1").await, None);
+    assert!(
+        world.object("Namespace", "", id).await.is_some(),
+        "the namespace is not this adapter's"
+    );
     stop.cancel();
     running.await.unwrap();
 
@@ -129,6 +191,21 @@ async fn validation_brings_a_cluster_to_available_and_cleans_up_after_it() {
     ] {
         assert!(text.contains(series), "{series} is not in\n{text}");
     }
+}
+
+/// What landing-zone makes.
+async fn land(world: &World, id: &str) {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": id}});
+    let made = world.transport.apply(&namespace, Mode::Commit).await;
+    made.unwrap();
+}
+
+/// A cluster whose landing zone is ready.
+fn landed(id: &str, generation: i64) -> Json {
+    let mut cluster = cluster(id, generation);
+    cluster["status"]["adapters"] =
+        json!([{"name": "landing-zone", "available": "True", "observed_generation": generation}]);
+    cluster
 }
 
 /// Publishes until a report says what is waited for.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hyperfleet_adapter::plan::Action;
 use hyperfleet_adapter::{Outcome, Run, Status};
+use hyperfleet_transport::Mode;
 use serde_json::json;
 
 use crate::admission::marks_are_reserved_to_our_service_accounts;
@@ -206,7 +207,16 @@ async fn the_shipped_validation_adapter_goes_the_whole_way(kubeconfig: String) {
     let mut engine = world.engine("{}");
     engine.task = std::sync::Arc::new(task);
     let id = "0196f3a2-7b51-7c11-9d1e-1f6c0a9b2c3e";
-    world.api.set(id, cluster(id, 1));
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": id}});
+    let made = world.transport.apply(&namespace, Mode::Commit).await;
+    made.unwrap();
+    // A cluster whose landing zone is ready.
+    let landed = |generation: i64| {
+        let mut cluster = cluster(id, generation);
+        cluster["status"]["adapters"] = json!([{"name": "landing-zone", "available": "True", "observed_generation": generation}]);
+        cluster
+    };
+    world.api.set(id, landed(1));
     let run = handle(&engine, &event(id, 1)).await;
     assert_eq!(
         actions(&run),
@@ -228,7 +238,7 @@ async fn the_shipped_validation_adapter_goes_the_whole_way(kubeconfig: String) {
     let report = world.api.last_report();
     assert_eq!(condition(&report, "Available").0, "True", "{report}");
 
-    let mut deleted = cluster(id, 2);
+    let mut deleted = landed(2);
     deleted["deleted_time"] = json!("2026-01-31T12:00:00Z");
     world.api.set(id, deleted);
     let start = Instant::now();
@@ -241,7 +251,7 @@ async fn the_shipped_validation_adapter_goes_the_whole_way(kubeconfig: String) {
         }
         assert!(start.elapsed() < Duration::from_secs(80), "{report}");
     }
-    assert_eq!(world.object("Namespace", "", id).await, None);
+    assert_eq!(world.object("Job", id, "validation-gen1").await, None);
 }
 
 async fn complete(world: &World, namespace: &str) {
@@ -252,7 +262,7 @@ async fn complete(world: &World, namespace: &str) {
     let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     let job = world
         .transport
-        .get(&object("Job", namespace, "validation"))
+        .get(&object("Job", namespace, "validation-gen1"))
         .await;
     let started = job.unwrap().unwrap()["status"]["startTime"].clone();
     let started = started.as_str().map_or_else(|| now.clone(), str::to_owned);
@@ -261,7 +271,7 @@ async fn complete(world: &World, namespace: &str) {
         "active": 0, "ready": 0, "terminating": 0, "uncountedTerminatedPods": {},
         "conditions": [met("SuccessCriteriaMet"), met("Complete")]}});
     let request = axum::http::Request::patch(format!(
-        "/apis/batch/v1/namespaces/{namespace}/jobs/validation/status"
+        "/apis/batch/v1/namespaces/{namespace}/jobs/validation-gen1/status"
     ))
     .header("content-type", "application/merge-patch+json")
     .body(status.to_string().into_bytes())

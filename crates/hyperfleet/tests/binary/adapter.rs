@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use crate::running::{adapters, data_dir, hyperfleet, outcome};
 
 fn write(directory: &Path, name: &str, text: &str) -> std::path::PathBuf {
@@ -55,38 +53,28 @@ fn every_mistake_of_a_task_is_told_with_its_place() {
 
 #[test]
 fn a_dry_run_shows_what_an_event_would_do() {
-    let directory = data_dir();
-    let id = "0192e4f0-7b1c-7d3a-8f7e-1c2d3e4f5a6b";
-    let event = json!({
-        "specversion": "1.0", "id": "e-1", "source": "test", "type": "com.redhat.hyperfleet.cluster.reconcile.v1",
-        "datacontenttype": "application/json",
-        "data": {"id": id, "kind": "Cluster", "generation": 1, "href": format!("/api/hyperfleet/v1/clusters/{id}")},
-    });
-    let answers = json!({"responses": [
-        {"match": {"method": "GET", "urlPattern": format!("/clusters/{id}$")},
-         "responses": [{"statusCode": 200, "body": {"id": id, "kind": "Cluster", "name": "demo", "generation": 1, "spec": {}}}]},
-    ]});
-    let event = write(directory.path(), "event.json", &event.to_string());
-    let answers = write(directory.path(), "api.json", &answers.to_string());
+    let home = adapters().join("validation");
     let mut dry_run = hyperfleet();
-    dry_run.args(["adapter", "dry-run", "-o", "json", "--task-config"]);
-    dry_run.arg(adapters().join("validation/adapter-task-config.yaml"));
-    let output = outcome(
-        dry_run
-            .arg("--event")
-            .arg(&event)
-            .arg("--api-responses")
-            .arg(&answers),
-    );
+    dry_run.args(["adapter", "dry-run"]);
+    for (flag, file) in [
+        ("--config", "adapter-config.yaml"),
+        ("--task-config", "adapter-task-config.yaml"),
+        ("--event", "dry-run/event.json"),
+        ("--api-responses", "dry-run/failed.api.json"),
+        ("--discovery", "dry-run/failed.found.json"),
+    ] {
+        dry_run.arg(flag).arg(home.join(file));
+    }
+    let output = outcome(&mut dry_run);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{errors}");
+    let plan = std::fs::read_to_string(home.join("dry-run/failed.plan")).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), plan);
+
+    let output = outcome(dry_run.args(["-o", "json"]));
     let trace: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(trace["status"], "success", "{trace:#}");
-    assert_eq!(
-        trace["operations"].as_array().unwrap().len(),
-        2,
-        "a namespace and a Job: {trace:#}"
-    );
+    assert_eq!(trace["report"]["data"]["failedChecks"][0], "quota");
 }
 
 #[test]
