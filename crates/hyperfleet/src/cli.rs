@@ -8,6 +8,7 @@ mod sweeper;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use hyperfleet_runtime::GoDuration;
 
 pub(crate) use self::adapter::{
     AdapterArgs, AdapterCommand, AdapterSchemaArgs, AdapterServeArgs, DryRunArgs, SchemaKind,
@@ -103,6 +104,9 @@ pub(crate) struct UpArgs {
     /// The adapters to run, a directory each
     #[arg(long, value_name = "DIR", default_value = "adapters")]
     pub(crate) adapters: PathBuf,
+    /// How often what is Ready is looked at again, and repaired if somebody meddled with it
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub(crate) refresh: GoDuration,
     /// What is logged on stderr: debug, info, warn or error
     #[arg(
         long,
@@ -111,7 +115,7 @@ pub(crate) struct UpArgs {
         value_name = "LEVEL"
     )]
     pub(crate) log_level: String,
-    /// Create a cluster named `demo` if there is none, and show its way to Ready
+    /// Create a cluster named `demo` with two node pools if there is none, and show their way to Ready
     #[arg(long)]
     pub(crate) demo: bool,
 }

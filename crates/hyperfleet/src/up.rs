@@ -10,6 +10,9 @@ mod banner;
 mod demo;
 mod kubernetes;
 mod ownership;
+mod platform;
+mod progress;
+mod screen;
 
 use std::path::PathBuf;
 
@@ -37,8 +40,8 @@ use crate::process::Host;
 use banner::Banner;
 use kubernetes::Kubernetes;
 
-/// On one machine nobody wants to wait: what is not ready is looked at again every second.
-const BACKOFF_NOT_READY: GoDuration = GoDuration::from_secs(1);
+/// On one machine nobody wants to wait: every adapter of a chain that waits for another costs one such pause.
+const BACKOFF_NOT_READY: GoDuration = GoDuration::from_millis(250);
 /// Nor for what is left behind to go.
 const SWEEP_INTERVAL: GoDuration = GoDuration::from_secs(10);
 
@@ -166,6 +169,9 @@ async fn components(
         api.run(stop).await;
         Ok::<(), anyhow::Error>(())
     });
+    if kubernetes.is_simulated() {
+        platform::install(&args.adapters, &kubernetes.kubeconfig).await?;
+    }
     let key_file = ownership::key_file(data_dir)?;
     let mut names = Vec::new();
     for adapters::Loaded {
@@ -184,7 +190,8 @@ async fn components(
         names.push(deployment.adapter.name.clone());
         adapter::start(host, deployment, task, broker.clone()).await?;
     }
-    sentinel::start(host, &watched(&kinds, &base_url), broker.publisher(), None)?;
+    let watched = watched(&kinds, &base_url, args.refresh);
+    sentinel::start(host, &watched, broker.publisher(), None)?;
     sweeper::start(host, swept(kubernetes, &base_url, key_file)).await?;
 
     let banner = Banner {
@@ -201,7 +208,7 @@ async fn components(
         let client = Client::new(ClientConfig::new(&base_url))?;
         host.process.component("demo", |stop| async move {
             tokio::select! {
-                shown = demo::show(&client) => shown?,
+                shown = demo::show(&client, &kinds) => shown?,
                 () = stop.requested() => return Ok(()),
             }
             banner::next_steps(&base_url);
@@ -237,9 +244,10 @@ fn swept(kubernetes: &Kubernetes, base_url: &str, key_file: PathBuf) -> SweeperO
 }
 
 /// A Sentinel for every kind.
-fn watched(kinds: &[Kind], base_url: &str) -> Options {
+fn watched(kinds: &[Kind], base_url: &str, refresh: GoDuration) -> Options {
     let mut options = Options {
         backoff_not_ready: BACKOFF_NOT_READY,
+        backoff_ready: refresh,
         sentinels: kinds
             .iter()
             .map(|kind| KindOptions {

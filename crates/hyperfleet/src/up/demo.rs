@@ -1,18 +1,22 @@
-//! A first cluster, and its way to Ready, line by line.
+//! A first cluster with two node pools, and their way to Ready.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use hyperfleet_client::{Client, ListQuery, RemoteResource};
+use hyperfleet_core::kind::Kind;
 use serde_json::{Value, json};
 
-const NAME: &str = "demo";
+use super::progress::Progress;
+use super::screen::Screen;
+
+const CLUSTER: &str = "demo";
+const NODE_POOLS: [(&str, u32); 2] = [("workers", 3), ("infra", 2)];
 const LOOK: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Creates the demo cluster unless there are clusters, and prints what happens to it until it is Ready.
-pub(crate) async fn show(client: &Client) -> Result<()> {
+/// Creates the demo cluster and its node pools unless there are clusters, and shows what happens until all are Ready.
+pub(crate) async fn show(client: &Client, kinds: &[Kind]) -> Result<()> {
     let query = ListQuery {
         size: Some(1),
         ..ListQuery::default()
@@ -26,71 +30,63 @@ pub(crate) async fn show(client: &Client) -> Result<()> {
         return Ok(());
     }
     let started = Instant::now();
-    let body = json!({
-        "kind": "Cluster",
-        "name": NAME,
-        "labels": {"environment": "demo"},
-        "spec": {"region": "us-east-1", "release": {"version": "4.17.0"}},
-    });
-    let cluster = client.create("clusters", &body).await?;
-    println!("created cluster/{NAME} ({})", cluster.id);
-    let mut shown = BTreeMap::new();
+    let demo = create(client).await?;
+    let adapters = |plural: &str| -> Vec<String> {
+        let kind = kinds.iter().find(|kind| kind.plural == plural);
+        let required = kind.into_iter().flat_map(|kind| &kind.required_adapters);
+        required.map(ToString::to_string).collect()
+    };
+    let mut progress = Progress::default();
+    for (plural, resource) in &demo {
+        let label = format!("{}/{}", resource.kind.to_lowercase(), resource.name);
+        progress.watch(label, &adapters(plural));
+    }
+    let mut screen = Screen::stdout();
     while started.elapsed() < PATIENCE {
-        let cluster = client.get("clusters", &cluster.id).await?;
-        let statuses = client.statuses("clusters", &cluster.id).await?;
-        for (who, state) in lines(&cluster, &statuses) {
-            if shown.get(&who) != Some(&state) {
-                println!(
-                    "  {:>6.1}s  {who:<14} {state}",
-                    started.elapsed().as_secs_f64()
-                );
-                shown.insert(who, state);
-            }
+        let mut news = Vec::new();
+        for (index, (plural, resource)) in demo.iter().enumerate() {
+            let now = client.get(plural, &resource.id).await?;
+            let statuses = client.statuses(plural, &resource.id).await?;
+            let phase = now.status.phase.unwrap_or_default();
+            news.extend(progress.observe(index, started.elapsed(), &phase, &statuses));
         }
-        if cluster.status.phase.as_deref() == Some("Ready") {
-            println!();
+        screen.show(&progress.lines(), &news)?;
+        if progress.all_ready() {
+            let pools = NODE_POOLS.len();
+            let took = started.elapsed().as_secs_f64();
+            println!(
+                "\ncluster/{CLUSTER} and its {pools} node pools are Ready after {took:.1} s\n"
+            );
             return Ok(());
         }
         tokio::time::sleep(LOOK).await;
     }
     println!(
-        "  not Ready after {} s; it goes on in the background\n",
+        "\nnot Ready after {} s; it goes on in the background\n",
         PATIENCE.as_secs()
     );
     Ok(())
 }
 
-/// What there is to say about each adapter, then about the cluster.
-fn lines(cluster: &RemoteResource, statuses: &Value) -> Vec<(String, String)> {
-    let mut lines: Vec<(String, String)> = statuses["adapter_statuses"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|status| Some((status["adapter"].as_str()?.to_owned(), adapter(status))))
-        .collect();
-    let phase = cluster.status.phase.clone().unwrap_or_default();
-    lines.push((format!("cluster/{NAME}"), phase));
-    lines
-}
-
-fn adapter(status: &Value) -> String {
-    let Some(available) = status["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|condition| condition["type"] == "Available")
-    else {
-        return "reported".to_owned();
-    };
-    let text = |field: &str| available[field].as_str().unwrap_or_default();
-    let state = if text("status") == "True" {
-        "available"
-    } else {
-        "working"
-    };
-    match (text("reason"), text("message")) {
-        ("", "") => state.to_owned(),
-        (reason, "") => format!("{state:<10} {reason}"),
-        (reason, message) => format!("{state:<10} {reason}: {message}"),
+/// The cluster and its node pools, each with the plural of its kind.
+async fn create(client: &Client) -> Result<Vec<(&'static str, RemoteResource)>> {
+    let body = json!({
+        "kind": "Cluster",
+        "name": CLUSTER,
+        "labels": {"environment": "demo"},
+        "spec": {"region": "us-east-1", "release": {"version": "4.20.3"}},
+    });
+    let cluster = client.create("clusters", &body).await?;
+    let owner = json!({"id": cluster.id});
+    let mut made = vec![("clusters", cluster)];
+    for (name, replicas) in NODE_POOLS {
+        let body: Value = json!({
+            "kind": "NodePool",
+            "name": name,
+            "owner_references": owner,
+            "spec": {"replicas": replicas, "instance_type": "m6i.xlarge"},
+        });
+        made.push(("nodepools", client.create("nodepools", &body).await?));
     }
+    Ok(made)
 }

@@ -25,8 +25,8 @@ impl Kubernetes {
         }
         let options = kubesim::Options {
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
-            job_duration: Duration::from_millis(500),
-            rollout_duration: Duration::from_millis(500),
+            job_duration: Duration::from_millis(300),
+            rollout_duration: Duration::from_millis(300),
             state_file: Some(data_dir.join("kubesim.json")),
         };
         let server = kubesim::Server::start(options).await?;
@@ -38,6 +38,10 @@ impl Kubernetes {
             kubeconfig,
             simulated: Some(server),
         })
+    }
+
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.simulated.is_some()
     }
 
     pub(crate) fn describe(&self) -> String {
