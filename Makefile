@@ -4,7 +4,7 @@ CARGO  ?= cargo
 ARGS   ?=
 PREFIX ?= /usr/local
 
-.PHONY: help up test check bench build install clean
+.PHONY: help up test check soak fleet bench build install clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,14 @@ check: ## Formatting, lints and docs
 	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
 	$(CARGO) run --quiet -p hyperfleet --features all-brokers -- reference markdown | diff -u docs/cli.md -
+
+soak: ## Random work and random faults on real servers for MINUTES (10), then a check of the history
+	$(CARGO) build -p hyperfleet
+	HYPERFLEET_SOAK_MINUTES=$${MINUTES:-10} $(CARGO) test -p e2e --test soak
+
+fleet: ## CLUSTERS (200) at once on real servers: how long they take, what the processes weigh
+	$(CARGO) build -p hyperfleet
+	HYPERFLEET_FLEET=$${CLUSTERS:-200} $(CARGO) test -p e2e --test soak
 
 bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches

@@ -1,0 +1,279 @@
+//! Every component a process of the built program, on real servers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::adapters::{self, OF_CLUSTERS, OF_NODE_POOLS};
+use crate::fast::world_readable;
+use crate::kubelet::Kubelet;
+use crate::kubernetes::Kubernetes;
+use crate::process::{Process, free_port, hyperfleet, wait_for, wait_until_ready};
+use crate::root;
+use crate::servers::{ControlPlane, Database, RabbitMq};
+
+/// The second of two replicas is named after the first.
+const SECOND: &str = "-second";
+
+/// All processes and servers of one system.
+pub struct Real {
+    // Stopped in this order: those who use a server before the server.
+    processes: BTreeMap<String, Process>,
+    _kubelet: Kubelet,
+    pub control_plane: ControlPlane,
+    pub rabbitmq: RabbitMq,
+    pub database: Database,
+    ports: BTreeMap<String, (u16, u16)>,
+    database_url: String,
+    dir: tempfile::TempDir,
+    refresh: String,
+}
+
+impl Real {
+    /// `refresh`: how often what is Ready is looked at again.
+    pub fn start(refresh: &str) -> Result<Real> {
+        let dir = world_readable()?;
+        let home = dir.path();
+        adapters::copy_to(&home.join("adapters"))?;
+        let rabbitmq = RabbitMq::start(&home.join("rabbitmq"))?;
+        let control_plane = ControlPlane::start(&home.join("kubernetes"))?;
+        install_platform(&control_plane.kubeconfig(), &home.join("adapters/platform"))?;
+        let kubelet = Kubelet::start(Kubernetes::new(&control_plane.kubeconfig())?);
+        let database = Database::start(&home.join("database"))?;
+        std::fs::write(home.join("ownership.key"), fastrand_key())?;
+        let mut real = Real {
+            processes: BTreeMap::new(),
+            _kubelet: kubelet,
+            control_plane,
+            rabbitmq,
+            database_url: database.url(),
+            database,
+            ports: BTreeMap::new(),
+            dir,
+            refresh: refresh.to_owned(),
+        };
+        for name in real.names() {
+            real.start_component(&name)?;
+        }
+        Ok(real)
+    }
+
+    /// One of everything, in the order in which they start.
+    pub fn names(&self) -> Vec<String> {
+        let adapters = OF_CLUSTERS.iter().chain(&OF_NODE_POOLS);
+        let mut names = vec!["api".to_owned()];
+        names.extend(adapters.map(|name| (*name).to_owned()));
+        names.extend(["sentinel".to_owned(), "sweeper".to_owned()]);
+        names
+    }
+
+    /// A second of everything.
+    pub fn start_replicas(&mut self) -> Result<()> {
+        for name in self.names() {
+            self.start_component(&format!("{name}{SECOND}"))?;
+        }
+        Ok(())
+    }
+
+    pub fn stop_replicas(&mut self) -> Result<()> {
+        for name in self.names() {
+            self.terminate(&format!("{name}{SECOND}"))?;
+        }
+        Ok(())
+    }
+
+    pub fn running(&self) -> Vec<String> {
+        self.processes.keys().cloned().collect()
+    }
+
+    pub fn id(&self, name: &str) -> Option<u32> {
+        self.processes.get(name).map(Process::id)
+    }
+
+    pub fn api(&self) -> String {
+        let port = self.ports.get("api").map_or(0, |ports| ports.0);
+        format!("http://127.0.0.1:{port}/api/hyperfleet/v1")
+    }
+
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.control_plane.kubeconfig()
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    /// Those that ended by themselves, which none may.
+    pub fn ended(&mut self) -> Vec<String> {
+        let processes = self.processes.iter_mut();
+        processes
+            .filter_map(|(name, process)| process.ended().then(|| name.clone()))
+            .collect()
+    }
+
+    pub fn kill(&mut self, name: &str) -> Result<()> {
+        let process = self.processes.remove(name);
+        process.with_context(|| format!("no {name} runs"))?.kill();
+        Ok(())
+    }
+
+    pub fn terminate(&mut self, name: &str) -> Result<()> {
+        let process = self.processes.remove(name);
+        let process = process.with_context(|| format!("no {name} runs"))?;
+        let status = process.terminate()?;
+        anyhow::ensure!(status.success(), "{name} stopped with {status}");
+        Ok(())
+    }
+
+    /// On the ports it had before; waits until it says that it is ready.
+    pub fn start_component(&mut self, name: &str) -> Result<()> {
+        let ports = *self
+            .ports
+            .entry(name.to_owned())
+            .or_insert_with(|| (free_port(), free_port()));
+        let mut command = self.command(name, ports)?;
+        let process = Process::start(name, &mut command, self.dir.path())?;
+        self.processes.insert(name.to_owned(), process);
+        wait_until_ready(name, ports.1).with_context(|| self.last_words(name))
+    }
+
+    fn last_words(&self, name: &str) -> String {
+        let log = self.dir.path().join(format!("{name}.log"));
+        let text = std::fs::read_to_string(log).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().rev().take(10).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+    }
+
+    fn command(&self, name: &str, (port, health): (u16, u16)) -> Result<Command> {
+        let kind = name.trim_end_matches(SECOND);
+        // A second replica uses the second API, so that both are used.
+        let api = if name.ends_with(SECOND) {
+            format!("api{SECOND}")
+        } else {
+            "api".to_owned()
+        };
+        let api_port = self.ports.get(&api).map_or(port, |ports| ports.0);
+        let api = format!("http://127.0.0.1:{api_port}");
+        let mut command = hyperfleet()?;
+        command
+            .env("BROKER_TYPE", "rabbitmq")
+            .env("BROKER_RABBITMQ_URL", self.rabbitmq.url());
+        let home = self.dir.path();
+        match kind {
+            "api" => {
+                let config = home.join("api.yaml");
+                std::fs::write(&config, entities())?;
+                command.args(["api", "serve", "--migrate", "--config"]);
+                command.arg(config).env("DATABASE_URL", &self.database_url);
+                command.args(["--server-port", &port.to_string()]);
+                command.args(["--health-port", &health.to_string()]);
+                command.args(["--metrics-port", &health.to_string()]);
+                command.arg("--data-dir").arg(home.join(name));
+            }
+            "sentinel" => {
+                let config = home.join(format!("{name}.yaml"));
+                std::fs::write(&config, self.sentinel(&api, health))?;
+                command.args(["sentinel", "serve", "--config"]).arg(config);
+            }
+            "sweeper" => {
+                let config = home.join(format!("{name}.yaml"));
+                std::fs::write(&config, self.sweeper(&api, health))?;
+                command.args(["sweeper", "serve", "--config"]).arg(config);
+            }
+            adapter => {
+                let files = home.join("adapters").join(adapter);
+                command.args(["adapter", "serve", "--config"]);
+                command.arg(files.join("adapter-config.yaml"));
+                command.arg("--task-config");
+                command.arg(files.join("adapter-task-config.yaml"));
+                command.args(["--health-port", &health.to_string()]);
+                command.args(["--metrics-port", &health.to_string()]);
+                command
+                    .env("HYPERFLEET_API_BASE_URL", &api)
+                    .env("HYPERFLEET_KUBERNETES_KUBE_CONFIG_PATH", self.kubeconfig())
+                    .env("HYPERFLEET_OWNERSHIP_KEY_FILE", home.join("ownership.key"));
+            }
+        }
+        Ok(command)
+    }
+
+    fn sentinel(&self, api: &str, health: u16) -> String {
+        let refresh = &self.refresh;
+        format!(
+            "sentinel: {{name: e2e, replicas: api, lease_duration: 3s}}
+clients: {{hyperfleet_api: {{base_url: \"{api}\"}}}}
+backoff_not_ready: 300ms
+backoff_ready: {refresh}
+sentinels: [{{resource_type: clusters}}, {{resource_type: nodepools}}]
+health: {{port: {health}}}
+metrics: {{port: {health}}}
+"
+        )
+    }
+
+    fn sweeper(&self, api: &str, health: u16) -> String {
+        let (kubeconfig, key) = (self.kubeconfig(), self.dir.path().join("ownership.key"));
+        format!(
+            "clients:
+  hyperfleet_api: {{base_url: \"{api}\"}}
+  kubernetes: {{kube_config_path: \"{}\"}}
+ownership: {{key_file: \"{}\"}}
+interval: 3s
+deletions_per_second: 50
+lease: {{namespace: hyperfleet-system}}
+health: {{port: {health}}}
+metrics: {{port: {health}}}
+",
+            kubeconfig.display(),
+            key.display()
+        )
+    }
+}
+
+/// Clusters and node pools with all their adapters.
+fn entities() -> String {
+    // Two of them share a PostgreSQL that takes 120 connections.
+    format!(
+        "database: {{pool: {{max_connections: 20}}}}
+entities:
+  - {{kind: Cluster, plural: clusters, name_min_len: 3, name_max_len: 53, required_adapters: [{}]}}
+  - {{kind: NodePool, plural: nodepools, parent_kind: Cluster, on_parent_delete: cascade, name_min_len: 3,
+     name_max_len: 15, required_adapters: [{}]}}
+",
+        OF_CLUSTERS.join(", "),
+        OF_NODE_POOLS.join(", ")
+    )
+}
+
+fn fastrand_key() -> String {
+    std::iter::repeat_with(fastrand::alphanumeric)
+        .take(96)
+        .collect()
+}
+
+/// The definitions of HyperShift, and what a platform team provides.
+fn install_platform(kubeconfig: &Path, platform: &Path) -> Result<()> {
+    let bin = Command::new(root().join("dev/kubernetes"))
+        .arg("path")
+        .output()?;
+    let bin = PathBuf::from(String::from_utf8(bin.stdout)?.trim());
+    let kubectl = |arguments: &[&str]| -> Result<()> {
+        let mut command = Command::new(bin.join("kubectl"));
+        command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
+        let output = command.output()?;
+        let told = String::from_utf8_lossy(&output.stderr);
+        anyhow::ensure!(output.status.success(), "kubectl {arguments:?}: {told}");
+        Ok(())
+    };
+    let directory = platform.display().to_string();
+    kubectl(&["apply", "--server-side", "-f", &directory])?;
+    wait_for("HyperShift's kinds to be served", || {
+        kubectl(&[
+            "get",
+            "hostedclusters.hypershift.openshift.io,nodepools.hypershift.openshift.io",
+            "-A",
+        ])
+    })
+}
