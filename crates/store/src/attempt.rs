@@ -36,7 +36,7 @@ impl Attempt<'_> {
         if number <= UNLOCKED {
             return Ok(Attempt::Unlocked(store.connection().await?));
         }
-        let mut transaction = store.pool.begin().await?;
+        let mut transaction = store.begin().await?;
         sqlx::query("SELECT 1 FROM resources WHERE id = $1 FOR UPDATE")
             .bind(id.0)
             .execute(&mut *transaction)

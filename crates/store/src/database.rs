@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{ConnectOptions, Connection, PgPool};
+use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Transaction};
 use tokio::sync::Notify;
 
 use crate::error::{StoreError, is_unavailable};
@@ -168,6 +168,17 @@ impl Store {
     pub(crate) fn changed(&self) {
         self.totals.written();
         self.wake.notify_one();
+    }
+
+    /// Begins a transaction.
+    ///
+    /// In a task of its own, because a caller may go away while it waits: the driver would then give a connection back
+    /// on which the server has begun a transaction and of which it knows nothing. Whatever that connection wrote later
+    /// would be acknowledged and never committed, and its locks would hold up everybody.
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+        let pool = self.pool.clone();
+        let begun = tokio::spawn(async move { pool.begin().await });
+        begun.await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
     }
 
     /// Where it is connected to, for people.

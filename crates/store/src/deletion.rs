@@ -100,7 +100,7 @@ impl Store {
         rules: &dyn Rules,
         guard: &impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin().await?;
         let Some(root) = gather::lock(&mut tx, kind, owner, id, self.sight()).await? else {
             return Ok(None);
         };
@@ -161,7 +161,7 @@ impl Store {
         rules: &dyn Rules,
         guard: &impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<(), E>>, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin().await?;
         let Some(root) = gather::lock(&mut tx, kind, owner, id, self.sight()).await? else {
             return Ok(None);
         };
@@ -206,7 +206,7 @@ pub(crate) async fn finalize(
     author: Author<'_>,
     rules: &dyn Rules,
 ) -> Result<bool, StoreError> {
-    let mut tx = store.pool.begin().await?;
+    let mut tx = store.begin().await?;
     let resource = &before.resource;
     let owner = resource.owner_references.as_ref().map(|owner| owner.id);
     // Parents before children, as a deletion from above takes them.

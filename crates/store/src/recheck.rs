@@ -74,7 +74,7 @@ impl Store {
         most: u32,
         rules: &dyn Rules,
     ) -> Result<Option<Rechecked>, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin().await?;
         if !lock(&mut tx).await? {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ impl Store {
         most: u32,
         rules: &dyn Rules,
     ) -> Result<Sweep, StoreError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin().await?;
         if !lock(&mut tx).await? {
             return Ok(Sweep::Busy);
         }

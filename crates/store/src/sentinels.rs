@@ -25,7 +25,7 @@ impl Store {
         said: &Announcement,
     ) -> Result<Standing, StoreError> {
         let announced = async {
-            let mut tx = self.pool.begin().await?;
+            let mut tx = self.begin().await?;
             let others = others(&mut tx, id, &said.resource_type).await?;
             let standing = said.standing(others);
             write(&mut tx, id, said, standing.held).await?;

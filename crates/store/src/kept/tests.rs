@@ -58,6 +58,38 @@ async fn an_abandoned_statement_spoils_nothing() {
     }
 }
 
+/// Wherever its caller goes away, no connection comes back on which a transaction has begun.
+#[tokio::test]
+async fn an_abandoned_beginning_leaves_no_transaction_open() {
+    let store = store(4).await;
+    for patience in 0..400 {
+        let begin = store.begin();
+        tokio::select! {
+            biased;
+            begun = begin => drop(begun.unwrap()),
+            () = yields(patience % 40) => {}
+        }
+    }
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'";
+    let mut left = -1;
+    // Those that were given back are rolled back a moment later.
+    for _ in 0..200 {
+        let row = store.fetch_optional(sqlx::query(open)).await;
+        left = row.unwrap().unwrap().get::<i64, _>(0);
+        if left == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(left, 0, "transactions that nobody will ever end");
+}
+
+async fn yields(times: usize) {
+    for _ in 0..times {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn a_failed_statement_spoils_nothing() {
     let store = store(2).await;
