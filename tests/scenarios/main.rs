@@ -7,6 +7,7 @@ mod deleting;
 mod failing;
 mod faults;
 mod provisioning;
+mod replicas;
 mod wire;
 
 use std::process::ExitCode;
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
     };
     let (fast, real) = (lazy(Stack::fast), lazy(|| Stack::real("2s")));
     let on_fast = [everywhere(), faults::of_all_at_once(), vec![checked]].concat();
-    let on_real = [everywhere(), faults::all(), vec![checked]].concat();
+    let on_real = [everywhere(), faults::all(), replicas::all(), vec![checked]].concat();
     let mut all = trials("fast", &fast, on_fast, false);
     all.extend(trials("real", &real, on_real, unavailable.is_some()));
     let conclusion = libtest_mimic::run(&arguments, all);

@@ -41,7 +41,7 @@ use banner::Banner;
 use kubernetes::Kubernetes;
 
 /// On one machine nobody wants to wait: every adapter of a chain that waits for another costs one such pause.
-const BACKOFF_NOT_READY: GoDuration = GoDuration::from_millis(250);
+const BACKOFF_NOT_READY: GoDuration = GoDuration::from_millis(400);
 /// Nor for what is left behind to go.
 const SWEEP_INTERVAL: GoDuration = GoDuration::from_secs(10);
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// How long anything may take before a test gives up waiting for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn adapters() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters")
