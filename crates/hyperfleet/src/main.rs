@@ -26,6 +26,7 @@ mod output;
 mod process;
 mod reference;
 mod up;
+mod wire;
 
 use std::process::ExitCode;
 

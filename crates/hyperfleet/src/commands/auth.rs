@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use hyperfleet_client::header::{HeaderMap, HeaderName, HeaderValue};
+use anyhow::Result;
 use hyperfleet_client::{Auth, Client, ClientConfig, TokenFrom};
 use serde_json::Value;
 
 use crate::cli::CanIArgs;
 use crate::output::{Format, printable};
+use crate::wire::{encoded, headers};
 
 const TOKEN: &str = "HYPERFLEET_TOKEN";
 
@@ -53,37 +53,4 @@ fn token(args: &CanIArgs) -> Option<Auth> {
         token,
         cache_ttl: Duration::ZERO,
     })
-}
-
-fn headers(written: &[String]) -> Result<HeaderMap> {
-    let mut headers = HeaderMap::new();
-    for text in written {
-        let read = text.split_once(':').and_then(|(name, value)| {
-            let name: HeaderName = name.trim().parse().ok()?;
-            let value: HeaderValue = value.trim().parse().ok()?;
-            Some((name, value))
-        });
-        let (name, value) =
-            read.with_context(|| format!("`{text}` is no header; write NAME: VALUE"))?;
-        headers.append(name, value);
-    }
-    Ok(headers)
-}
-
-/// A query string. What is not plain is escaped, so that an odd id cannot become another parameter.
-fn encoded(query: &[(&str, &str)]) -> String {
-    let escaped = |text: &str| -> String {
-        text.bytes()
-            .map(|byte| match byte {
-                b'-' | b'.' | b'_' => char::from(byte).to_string(),
-                byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-                byte => format!("%{byte:02X}"),
-            })
-            .collect()
-    };
-    let pairs: Vec<String> = query
-        .iter()
-        .map(|(name, value)| format!("{name}={}", escaped(value)))
-        .collect();
-    pairs.join("&")
 }

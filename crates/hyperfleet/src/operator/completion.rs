@@ -126,6 +126,7 @@ async fn candidates(
     let connect = ConnectArgs {
         server: flag("--server").or_else(|| variable("HYPERFLEET_SERVER")),
         context: flag("--context").or_else(|| variable("HYPERFLEET_CONTEXT")),
+        header: Vec::new(),
         request_timeout: GoDuration::from(PATIENCE),
     };
     let fleet = connect.connect().await?;

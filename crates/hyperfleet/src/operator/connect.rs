@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::fleet::Fleet;
 use super::place::{Chosen, Place, TokenKnown};
 use super::token;
+use crate::wire;
 
 /// Where `hyperfleet up` listens.
 const DEFAULT_SERVER: &str = "http://localhost:8000";
@@ -36,6 +37,9 @@ pub(crate) struct ConnectArgs {
     /// The context to use instead of the current one
     #[arg(long, value_name = "NAME", env = "HYPERFLEET_CONTEXT", add = super::completion::contexts())]
     pub(crate) context: Option<String>,
+    /// A header to send, for example `X-HyperFleet-Org: acme`; may be repeated
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
     /// How long one request may take
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub(crate) request_timeout: GoDuration,
@@ -93,6 +97,23 @@ impl ConnectArgs {
         })
     }
 
+    /// Those of the context, and what was written instead or besides.
+    fn headers(&self, context: Option<&Context>) -> Result<HeaderMap, Failure> {
+        let of_context = context
+            .map(|context| &context.headers)
+            .into_iter()
+            .flatten();
+        let of_context: Vec<String> = of_context
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        let read = |written: &[String]| {
+            wire::headers(written).map_err(|error| Failure::usage(error.to_string()))
+        };
+        let mut headers = read(&of_context)?;
+        headers.extend(read(&self.header)?);
+        Ok(headers)
+    }
+
     /// A client of the server that is meant. Nothing is sent to it yet.
     pub(crate) async fn connect(&self) -> Result<Fleet, Failure> {
         let Choice {
@@ -101,6 +122,7 @@ impl ConnectArgs {
             context,
         } = self.choose()?;
         let mut config = ClientConfig {
+            default_headers: self.headers(context.as_ref())?,
             timeout: self.request_timeout.into(),
             retry: RETRY,
             trust: trust(&place.server),
@@ -113,12 +135,13 @@ impl ConnectArgs {
             }
             Some(TokenSource::Env(name)) => config.auth = Some(read(TokenFrom::Env(name.clone()))),
             Some(TokenSource::Exec(command)) => {
-                config.default_headers = bearer(&token::from_program(command).await?)?;
+                let token = token::from_program(command).await?;
+                config.default_headers.extend(bearer(&token)?);
             }
             Some(TokenSource::Oidc(oidc)) => {
                 let name = context.as_ref().map_or("", |context| &context.name);
                 let token = token::from_login(name, oidc, &place).await?;
-                config.default_headers = bearer(&token)?;
+                config.default_headers.extend(bearer(&token)?);
             }
         }
         let client = Client::new(config).map_err(|error| Failure::usage(error.to_string()))?;

@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::printer::data;
 use super::token;
 use crate::output::{Cell, Grid, Look, Tone};
+use crate::wire;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContextCommand {
@@ -24,7 +25,7 @@ pub(crate) enum ContextCommand {
         name: String,
     },
     /// Add a context, or change one
-    SetContext(SetContextArgs),
+    SetContext(Box<SetContextArgs>),
     /// Remove a context
     DeleteContext {
         #[arg(add = super::completion::contexts())]
@@ -44,6 +45,9 @@ pub(crate) struct SetContextArgs {
     /// Whose children are meant when nothing is said, for example cluster/production-1; empty for nobody's
     #[arg(long, value_name = "KIND/NAME")]
     parent: Option<String>,
+    /// Send this header with every request, for example `X-HyperFleet-Org: acme`; may be repeated. `NAME:` takes one out
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
     /// Read the token from this file
     #[arg(long, value_name = "FILE", group = "token")]
     token_file: Option<PathBuf>,
@@ -172,6 +176,17 @@ fn set(contexts: &mut Contexts, args: &SetContextArgs) -> Result<(), Failure> {
         Some(parent) => Some(parent.clone()).filter(|parent| !parent.is_empty()),
         None => old.and_then(|context| context.parent.clone()),
     };
+    let mut headers = old
+        .map(|context| context.headers.clone())
+        .unwrap_or_default();
+    for header in &args.header {
+        wire::headers(std::slice::from_ref(header))?;
+        let (name, value) = header.split_once(':').unwrap_or_default();
+        match value.trim() {
+            "" => headers.remove(name.trim()),
+            value => headers.insert(name.trim().to_owned(), value.to_owned()),
+        };
+    }
     let verb = match old {
         Some(_) => "changed",
         None => "added",
@@ -180,6 +195,7 @@ fn set(contexts: &mut Contexts, args: &SetContextArgs) -> Result<(), Failure> {
         name: args.name.clone(),
         server,
         token,
+        headers,
         parent,
     });
     contexts

@@ -12,6 +12,7 @@
 //!
 //! One file, `hyperfleet/config.yaml` in the XDG configuration directory, for its owner's eyes only.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,9 @@ pub(crate) struct Context {
     /// Where the bearer token comes from; none if the server does not ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token: Option<TokenSource>,
+    /// Sent with every request, for example to name a tenant.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) headers: BTreeMap<String, String>,
     /// Whose children are meant when nothing is said, for example `cluster/production-1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
@@ -161,6 +165,7 @@ pub(crate) fn remember_local(server: &str) -> Result<(), Failure> {
         name: LOCAL.to_owned(),
         server: server.to_owned(),
         token: None,
+        headers: BTreeMap::new(),
         parent: None,
     });
     contexts
@@ -235,6 +240,7 @@ mod tests {
                 name: format!("c{index}"),
                 server: "http://localhost:8000".to_owned(),
                 token,
+                headers: BTreeMap::from([("X-Org".to_owned(), "acme".to_owned())]),
                 parent: None,
             });
         }
@@ -261,6 +267,7 @@ mod tests {
             name: "production".to_owned(),
             server: "https://x".to_owned(),
             token: None,
+            headers: BTreeMap::new(),
             parent: None,
         });
         let told = contexts.get("prodution").unwrap_err().to_string();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use clap::Args;
-use hyperfleet_client::{ListQuery, RemoteResource, Stretch};
+use hyperfleet_client::{ListQuery, RemoteResource, StatusCode, Stretch};
 use serde_json::Value;
 
 use super::asked::Asked;
@@ -73,8 +73,13 @@ async fn describe(
         next: None,
     };
     let past = fleet.client.history(&kind.plural, &resource.id, &stretch);
-    let past = past.await.map_err(|error| fleet.told(error))?;
-    text.push_str(&history::inset(&past["items"], look, now));
+    match past.await {
+        Ok(past) => text.push_str(&history::inset(&past["items"], look, now)),
+        Err(error) if error.status() == Some(StatusCode::FORBIDDEN) => {
+            text.push_str("  not for you to see\n");
+        }
+        Err(error) => return Err(fleet.told(error)),
+    }
     Ok(text)
 }
 

@@ -128,7 +128,15 @@ async fn sentinels(
 ) -> Result<Option<Vec<String>>, Failure> {
     let there = match fleet.client.get_json("sentinels").await {
         Ok(there) => there,
-        Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(None),
+        // An older server, or not for everybody's eyes.
+        Err(error)
+            if matches!(
+                error.status(),
+                Some(StatusCode::NOT_FOUND | StatusCode::FORBIDDEN)
+            ) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(fleet.told(error)),
     };
     let items = there["items"].as_array().map_or(&[][..], Vec::as_slice);

@@ -37,6 +37,7 @@ contexts:
   - name: staging
     server: https://staging.example.com
     token: {exec: [gcloud, auth, print-identity-token]}   # or {file: PATH}, {env: VARIABLE}
+    headers: {X-HyperFleet-Org: acme}                     # sent with every request, to name a tenant
     parent: cluster/shared                                # whose children are meant when nothing is said
 ```
 

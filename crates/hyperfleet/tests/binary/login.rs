@@ -50,7 +50,8 @@ fn answer(stream: TcpStream, own: &str, seen: &Mutex<Vec<String>>, asked: &mut u
         let (name, value) = header.trim_end().split_once(": ").unwrap_or_default();
         match name.to_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
-            "authorization" => value.clone_into(&mut bearer),
+            "authorization" => bearer.insert_str(0, value),
+            "x-hyperfleet-org" => bearer.push_str(&format!(" of {value}")),
             "" => break,
             _ => {}
         }
@@ -199,6 +200,20 @@ fn a_token_is_sent_to_the_server_of_its_context_and_to_no_other() {
     let output = outcome(command(home, &["get", "clusters"]).env("HYPERFLEET_TOKEN", "mine"));
     assert!(output.status.success());
     assert_eq!(mine.seen(), ["Bearer mine", "Bearer mine"]);
+
+    let org = [
+        "config",
+        "set-context",
+        "prod",
+        "--header",
+        "X-HyperFleet-Org: acme",
+    ];
+    assert_eq!(run(home, &org).0, Some(0));
+    assert_eq!(run(home, &["get", "clusters"]).0, Some(0));
+    assert_eq!(
+        mine.seen(),
+        ["Bearer secret of acme", "Bearer secret of acme"]
+    );
 
     let broken = ["config", "set-context", "prod", "--token-exec", "false"];
     assert_eq!(run(home, &broken).0, Some(0));

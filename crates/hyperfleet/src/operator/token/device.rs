@@ -21,6 +21,7 @@ use crate::operator::contexts::Oidc;
 use crate::operator::exit::Exit;
 use crate::operator::failure::Failure;
 use crate::output::printable;
+use crate::wire::encoded;
 
 const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -164,27 +165,9 @@ async fn post(client: &Client, url: &str, form: &[(&str, &str)]) -> Result<Vec<u
     let content = HeaderValue::from_static("application/x-www-form-urlencoded");
     let call = Call::new(Method::POST, url)
         .header(CONTENT_TYPE, content)
-        .body(encode(form))
+        .body(encoded(form))
         .retry(Retry::NEVER);
     Ok(client.call(call).await?.body.to_vec())
-}
-
-fn encode(form: &[(&str, &str)]) -> String {
-    let escape = |text: &str| -> String {
-        text.bytes()
-            .map(|byte| match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    char::from(byte).to_string()
-                }
-                other => format!("%{other:02X}"),
-            })
-            .collect()
-    };
-    let pairs: Vec<String> = form
-        .iter()
-        .map(|(name, value)| format!("{name}={}", escape(value)))
-        .collect();
-    pairs.join("&")
 }
 
 fn decode<T: DeserializeOwned>(body: Vec<u8>) -> Result<T, Failure> {
@@ -208,16 +191,5 @@ fn refused(error: &CallError, oidc: &Oidc) -> Failure {
         Some("expired_token") => Failure::new(Exit::TimedOut, "nobody entered the code in time"),
         Some(other) => denied(format!("{} says {}", oidc.issuer, printable(other))),
         None => denied(format!("cannot log in at {}: {error}", oidc.issuer)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_form_is_escaped_as_browsers_do() {
-        let form = [("scope", "openid a&b"), ("code", "ü=1")];
-        assert_eq!(encode(&form), "scope=openid%20a%26b&code=%C3%BC%3D1");
     }
 }
