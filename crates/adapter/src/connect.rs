@@ -159,6 +159,7 @@ fn api(client: &ApiClient) -> Result<ClientConfig, EngineError> {
         headers.insert(name, value);
     }
     config.default_headers = headers;
+    config.allowed_origins.clone_from(&client.allowed_origins);
     let auth = &client.auth;
     config.auth = (!auth.token_path.is_empty()).then(|| Auth {
         token: TokenFrom::File((&auth.token_path).into()),

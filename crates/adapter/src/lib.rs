@@ -19,6 +19,7 @@ mod calls;
 pub mod config;
 mod connect;
 pub mod context;
+mod danger;
 mod discover;
 pub mod drift;
 pub mod dry_run;

@@ -13,6 +13,8 @@ use hyperfleet_expr::template::{Manifest as Structure, Template};
 use hyperfleet_transport::{ObjectKind, Propagation};
 use serde_json::Value as Json;
 
+use crate::danger::Danger;
+
 /// A task configuration, ready to run.
 #[derive(Debug)]
 pub struct Task {
@@ -212,6 +214,8 @@ pub struct Resource {
     pub when: Option<Test>,
     /// What may be done to it, and when.
     pub lifecycle: Lifecycle,
+    /// Dangerous powers that it may ask for.
+    pub(crate) allow: BTreeSet<Danger>,
 }
 
 /// The gates of an object. The order in which they are asked is the plan's.

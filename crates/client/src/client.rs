@@ -15,6 +15,7 @@ use crate::address::{BaseUrl, BaseUrlError};
 use crate::call::{Answer, Call};
 use crate::config::{ClientConfig, Trust};
 use crate::error::{CallError, Cause, excerpt, printable, problem};
+use crate::origins::{NotAnOrigin, NotLinkLocal, Origins};
 use crate::retry::{Retry, is_worth_retrying, retry_after};
 use crate::tls;
 use crate::token::Tokens;
@@ -37,6 +38,7 @@ struct Shared {
     default_headers: HeaderMap,
     tokens: Option<Tokens>,
     max_answer_bytes: usize,
+    origins: Origins,
 }
 
 /// Why a client cannot be made.
@@ -48,6 +50,8 @@ pub enum BuildError {
     UserAgent(#[from] InvalidHeaderValue),
     #[error("the time an API call may take must be more than zero")]
     Timeout,
+    #[error("allowed_origins: {0}")]
+    Origin(#[from] NotAnOrigin),
     #[error("cannot set up HTTP: {0}")]
     Http(#[from] reqwest::Error),
 }
@@ -62,6 +66,7 @@ impl Client {
         let mut http = reqwest::Client::builder()
             .user_agent(HeaderValue::try_from(config.user_agent)?)
             .redirect(redirect::Policy::custom(follow_within_origin))
+            .dns_resolver(Arc::new(NotLinkLocal))
             .connect_timeout(config.timeout)
             .pool_idle_timeout(Duration::from_secs(90))
             .tcp_keepalive(Duration::from_secs(30));
@@ -77,6 +82,7 @@ impl Client {
                 default_headers: config.default_headers,
                 tokens: config.auth.map(Tokens::new),
                 max_answer_bytes: config.max_answer_bytes,
+                origins: Origins::read(&config.allowed_origins)?,
             }),
         })
     }
@@ -87,7 +93,13 @@ impl Client {
 
     /// Sends a call until it is answered with 2xx, with something that will not change, or too often.
     pub async fn call(&self, call: Call) -> Result<Answer, CallError> {
-        match self.shared.base.resolve(&call.url) {
+        let resolved = self.shared.base.resolve(&call.url).and_then(|url| {
+            match self.shared.origins.refuse(&self.shared.base, &url) {
+                None => Ok(url),
+                Some(reason) => Err(reason),
+            }
+        });
+        match resolved {
             Ok(url) => self.send(url, call).await,
             Err(reason) => Err(CallError {
                 method: call.method,

@@ -24,6 +24,8 @@ pub struct ClientConfig {
     /// The largest answer that is read, in bytes.
     pub max_answer_bytes: usize,
     pub trust: Trust,
+    /// What may be asked beside the API: `https://vault.example.com:8200`.
+    pub allowed_origins: Vec<String>,
 }
 
 impl ClientConfig {
@@ -38,6 +40,7 @@ impl ClientConfig {
             user_agent: concat!("hyperfleet/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_answer_bytes: 16 * 1024 * 1024,
             trust: Trust::System,
+            allowed_origins: Vec::new(),
         }
     }
 }

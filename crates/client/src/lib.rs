@@ -1,7 +1,7 @@
 //! The API as other components see it: calls that retry, lists that page, resources that may be a version older.
 //!
 //! ```text
-//!  Call {method, url, headers, body} ──► base URL + path rules ──► token (own origin only)
+//!  Call {method, url, headers, body} ──► base URL + path rules ──► allowed? ──► token (own origin only)
 //!                                                                    │
 //!        ┌── transport error, 5xx, 408, 429: wait, once more ◄─── one attempt, bounded in time and size
 //!        ▼                                                           │
@@ -21,6 +21,7 @@ mod client;
 mod config;
 mod error;
 mod operations;
+mod origins;
 mod paging;
 mod remote;
 mod retry;
@@ -36,6 +37,7 @@ pub use client::{BuildError, Client};
 pub use config::{Auth, ClientConfig, TokenFrom, Trust};
 pub use error::{CallError, Cause};
 pub use operations::{AuditQuery, Stretch};
+pub use origins::NotAnOrigin;
 pub use remote::{RemoteCondition, RemoteReference, RemoteResource, RemoteStatus};
 pub use reqwest::{Method, StatusCode, header};
 pub use retry::{Backoff, Retry};

@@ -98,6 +98,9 @@ pub struct ApiClient {
     pub default_headers: BTreeMap<String, Secret>,
     /// Who we are to the API.
     pub auth: ApiAuth,
+    /// What calls may go to beside the API itself: scheme, host and port, such as `https://vault.example.com:8200`.
+    /// Link-local addresses are never asked.
+    pub allowed_origins: Vec<String>,
 }
 
 impl Default for ApiClient {
@@ -112,6 +115,7 @@ impl Default for ApiClient {
             max_delay: GoDuration::from_secs(30),
             default_headers: BTreeMap::new(),
             auth: ApiAuth::default(),
+            allowed_origins: Vec::new(),
         }
     }
 }

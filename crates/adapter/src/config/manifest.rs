@@ -1,12 +1,15 @@
 //! `manifest`: what an object should look like.
 
+use std::collections::BTreeSet;
+
 use hyperfleet_expr::template::{Manifest as Structure, Template, is_text_place};
 use hyperfleet_source::fields::Found;
-use hyperfleet_source::{Node, SourceFile, Value};
+use hyperfleet_source::{Node, SourceFile, Value, yaml};
 use hyperfleet_transport::ObjectKind;
 
 use super::files::Files;
 use super::scope::Scope;
+use crate::danger::Danger;
 use crate::task::Manifest;
 
 /// A mapping, a text, or `{ref: file}`.
@@ -39,6 +42,26 @@ pub(super) fn manifest(
     let kind = structure_kind(node, found);
     let structure = structure(node, scope, found)?;
     Some((kind?, Manifest::Structure(structure)))
+}
+
+/// The dangerous powers that can be seen before anything is rendered.
+pub(super) fn asks_for(node: &Node, files: &Files) -> BTreeSet<Danger> {
+    // Mistakes are told where the manifest is read.
+    let mut told = Found::new();
+    let text = match (node.as_str(), node.get("ref")) {
+        (Some(text), _) => Some(SourceFile::new("manifest", text)),
+        (None, Some(path)) if node.as_mapping().is_some_and(|all| all.len() == 1) => {
+            files.read(path, &mut told)
+        }
+        _ => None,
+    };
+    match text {
+        None => Danger::of(&node.to_json()),
+        // A text with templates in it need not be YAML before it is rendered.
+        Some(text) => {
+            yaml::parse(&text).map_or_else(|_| BTreeSet::new(), |tree| Danger::of(&tree.to_json()))
+        }
+    }
 }
 
 /// A mapping whose texts are templates.

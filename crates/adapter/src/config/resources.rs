@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use hyperfleet_source::Node;
 use hyperfleet_source::fields::{Fields, Found};
+use hyperfleet_source::{Node, suggest};
 
 use super::files::Files;
 use super::scope::Scope;
 use super::{call, discovery, lifecycle, manifest, names};
+use crate::danger::Danger;
 use crate::task::{Nested, Resource};
 
 pub(super) fn resources(
@@ -84,6 +85,10 @@ fn resource(
     let when = when.and_then(|node| call::when(node, scope, found));
     let lifecycle = fields.get("lifecycle");
     let lifecycle = lifecycle.map(|node| lifecycle::lifecycle(node, scope, found));
+    let allow = allowed(fields.list("allow", found), found);
+    if let Some(written) = node.get("manifest") {
+        refuse(written, &manifest::asks_for(written, files), &allow, found);
+    }
     fields.finish(found);
     let (kind, manifest) = match (manifest, said_kind) {
         (Some((kind, manifest)), _) => (kind, Some(manifest)),
@@ -116,9 +121,43 @@ fn resource(
         retention,
         when,
         lifecycle: lifecycle.unwrap_or_default(),
+        allow,
     };
     lifecycle::check(node, &resource, (items, earlier), found);
     Some(resource)
+}
+
+/// `allow`: dangerous powers by name.
+fn allowed(items: &[Node], found: &mut Found) -> BTreeSet<Danger> {
+    let mut allowed = BTreeSet::new();
+    for item in items {
+        let written = item.as_str().unwrap_or_default();
+        match Danger::named(written) {
+            Some(danger) => drop(allowed.insert(danger)),
+            None => {
+                let mut wrong = item.error(format!("there is no power `{written}` to allow"));
+                wrong.help = suggest::help(written, Danger::ALL.map(Danger::as_str));
+                found.push(wrong);
+            }
+        }
+    }
+    allowed
+}
+
+/// What a manifest asks for and is not allowed. What only a template can tell is refused when it is rendered.
+fn refuse(
+    manifest: &Node,
+    asked: &BTreeSet<Danger>,
+    allowed: &BTreeSet<Danger>,
+    found: &mut Found,
+) {
+    for danger in asked.difference(allowed) {
+        let mut wrong = manifest.error(format!("the manifest asks for `{danger}`"));
+        wrong.help = Some(format!(
+            "if that is meant, say `allow: [{danger}]` beside the manifest"
+        ));
+        found.push(wrong);
+    }
 }
 
 fn check_unique(node: &Node, name: Option<&str>, taken: &mut BTreeSet<String>, found: &mut Found) {

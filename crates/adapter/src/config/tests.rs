@@ -431,3 +431,60 @@ resources:
         })
     );
 }
+
+const POD: &str = r#"
+resources:
+  - name: probe
+    manifest:
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: probe, namespace: default}
+      spec:
+        hostNetwork: true
+        volumes: [{name: root, hostPath: {path: /}}]
+"#;
+
+#[test]
+fn a_manifest_that_asks_for_dangerous_powers_must_say_so_by_name() {
+    let found = mistakes(POD);
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(
+        found[0].contains("asks for `hostPath` [if that is meant, say `allow: [hostPath]`"),
+        "{found:#?}"
+    );
+    assert!(found[1].contains("asks for `hostNetwork`"), "{found:#?}");
+    let allowed = POD.replace(
+        "- name: probe\n",
+        "- name: probe\n    allow: [hostPath, hostNetwork]\n",
+    );
+    assert_eq!(mistakes(&allowed), Vec::<String>::new());
+    let half = POD.replace("- name: probe\n", "- name: probe\n    allow: [hostPath]\n");
+    assert_eq!(mistakes(&half).len(), 1);
+    let wrong = POD.replace(
+        "- name: probe\n",
+        "- name: probe\n    allow: [hostPaht, hostNetwork]\n",
+    );
+    let found = mistakes(&wrong);
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains("`hostPaht`") && one.contains("`hostPath`")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_text_manifest_is_looked_through_as_far_as_it_can_be_read() {
+    let text = r#"
+resources:
+  - name: admin
+    manifest: |
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: ClusterRoleBinding
+      metadata: {name: all}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+"#;
+    let found = mistakes(text);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].contains("`clusterAdmin`"), "{found:#?}");
+}

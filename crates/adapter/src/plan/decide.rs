@@ -3,7 +3,7 @@
 use hyperfleet_transport::{ObjectRef, Propagation};
 use serde_json::Value as Json;
 
-use super::render::{RenderError, render};
+use super::render::{RenderError, refuse_dangers, render};
 use super::{Action, Drift, Found, Operation, Permit, Target, is_terminating};
 use crate::context::Context;
 use crate::judge::{Answer, judge};
@@ -18,6 +18,9 @@ const PATCH: &str = "lifecycle.patch.when";
 const RECREATE: &str = "lifecycle.recreate.when";
 const DETACH: &str = "lifecycle.detach.when";
 const DELETE: &str = "lifecycle.delete.when";
+
+/// The reason of an object that asks for a power it is not allowed.
+const DANGEROUS: &str = "DangerousManifest";
 
 /// An operation that ends the search for one.
 type Stop = Box<Operation>;
@@ -206,6 +209,10 @@ impl Step<'_> {
                 let said = self.context.with_cause(error.to_string());
                 Box::new(self.blocked("TemplateError", format!("lifecycle.patch[{index}]: {said}")))
             })?;
+            refuse_dangers(self.resource, &document).map_err(|error| {
+                let said = format!("lifecycle.patch[{index}]: {error}");
+                Box::new(self.blocked(DANGEROUS, said))
+            })?;
             patches.push(document);
             fired.push(index.to_string());
         }
@@ -231,6 +238,7 @@ impl Step<'_> {
                 RenderError::NoOwner(_) => self.leave(Action::Skip, format!("{name}: {error}")),
                 RenderError::Failed(why) => self.blocked("TemplateError", why),
                 RenderError::ForeignOwner(why) => self.blocked("OwnerInOtherNamespace", why),
+                RenderError::Dangerous(_) => self.blocked(DANGEROUS, error.to_string()),
             })
         })
     }

@@ -4,6 +4,7 @@ use hyperfleet_transport::ObjectRef;
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
+use crate::danger::Danger;
 use crate::stamp::Stamp;
 use crate::task::{Manifest, Resource};
 
@@ -22,6 +23,9 @@ pub(crate) enum RenderError {
     /// What should own it cannot.
     #[error("{0}")]
     ForeignOwner(String),
+    /// It asks for a power it is not allowed.
+    #[error("it asks for {0}, which `allow` of the resource does not name")]
+    Dangerous(String),
 }
 
 /// With its owner, as it is applied.
@@ -31,6 +35,7 @@ pub(crate) fn render(
     stamp: &Stamp<'_>,
 ) -> Result<Json, RenderError> {
     let mut manifest = render_unowned(resource, context, stamp)?;
+    refuse_dangers(resource, &manifest)?;
     if let Some(owner) = &resource.owner {
         let found = context.resource(owner);
         let found = found.ok_or_else(|| RenderError::NoOwner(owner.clone()))?;
@@ -58,6 +63,19 @@ pub(crate) fn render_unowned(
         .apply(&resource.name, &mut manifest)
         .map_err(|error| failed(error.to_string()))?;
     Ok(manifest)
+}
+
+/// Refuses what a template made of an object that looked harmless.
+pub(crate) fn refuse_dangers(resource: &Resource, object: &Json) -> Result<(), RenderError> {
+    let asked = Danger::of(object);
+    let refused: Vec<String> = asked
+        .difference(&resource.allow)
+        .map(|danger| format!("`{danger}`"))
+        .collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(RenderError::Dangerous(refused.join(", "))),
+    }
 }
 
 /// Kubernetes lets a namespaced owner own in its namespace only, and would collect what is owned from elsewhere.

@@ -56,7 +56,11 @@ impl Case {
     }
 
     fn plan(&self) -> Vec<Operation> {
-        let file = SourceFile::new("task.yaml", TASK);
+        self.plan_of(TASK)
+    }
+
+    fn plan_of(&self, task: &str) -> Vec<Operation> {
+        let file = SourceFile::new("task.yaml", task);
         let (task, _) = parse_task(&file, Path::new(".")).unwrap_or_else(|e| panic!("{e}"));
         let now = Utc.with_ymd_and_hms(2026, 1, 31, 12, 0, 0).unwrap();
         let event = Event::reconcile("Cluster", "test", self.event.clone(), now, "1");
@@ -208,6 +212,40 @@ fn a_gate_that_fails_blocks_and_never_falls_through() {
         "{}",
         plan[0].reason
     );
+}
+
+#[test]
+fn a_power_that_only_a_template_asks_for_is_refused_when_it_is_rendered() {
+    let task = r#"
+params:
+  - {name: clusterId, source: event.id}
+resources:
+  - name: pod
+    manifest:
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: pod, namespace: default}
+      spec: {hostNetwork: '{{ eq .clusterId "c1" }}', containers: []}
+    lifecycle:
+      delete: {when: {expression: event.?remove.orValue(false)}}
+"#;
+    let plan = Case::new(json!({}), [absent(), absent()]).plan_of(task);
+    assert_eq!(
+        (plan[0].action, plan[0].cause),
+        (Blocked, Some("DangerousManifest"))
+    );
+    assert!(
+        plan[0].reason.contains("`hostNetwork`"),
+        "{}",
+        plan[0].reason
+    );
+    let allowed = task.replace("- name: pod\n", "- name: pod\n    allow: [hostNetwork]\n");
+    let plan = Case::new(json!({}), [absent(), absent()]).plan_of(&allowed);
+    assert_eq!(plan[0].action, Create);
+    // What is there already can still be taken away.
+    let remove = json!({"remove": true, "deleted_time": "2026-01-31T12:00:00Z"});
+    let plan = Case::new(remove, [at(2), absent()]).plan_of(task);
+    assert_eq!(plan[0].action, Delete);
 }
 
 #[test]

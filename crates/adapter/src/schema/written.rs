@@ -301,6 +301,24 @@ struct Resource {
     when: Option<When>,
     /// What happens to it after it was first applied.
     lifecycle: Option<Lifecycle>,
+    /// Dangerous powers that its manifest may ask for. What is not named is refused.
+    allow: Option<Vec<Power>>,
+}
+
+/// A power by which a workload leaves its place.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+enum Power {
+    /// A container with all powers of the machine.
+    Privileged,
+    /// A directory of the machine.
+    HostPath,
+    /// The machine's network.
+    HostNetwork,
+    /// The machine's processes or memory.
+    HostProcesses,
+    /// A binding to `cluster-admin`, or a role that allows everything.
+    ClusterAdmin,
 }
 
 /// Where objects live.

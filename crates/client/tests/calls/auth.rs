@@ -51,6 +51,7 @@ async fn neither_token_nor_default_headers_leave_for_another_origin() {
             cache_ttl: Duration::ZERO,
         }),
         default_headers: HeaderMap::from_iter([("x-key".parse().unwrap(), "k".parse().unwrap())]),
+        allowed_origins: vec![elsewhere.url.clone()],
         ..server.config()
     })
     .unwrap();
@@ -71,6 +72,25 @@ async fn neither_token_nor_default_headers_leave_for_another_origin() {
         (here.header("authorization"), here.header("x-key")),
         (Some("Bearer secret"), Some("k"))
     );
+}
+
+#[tokio::test]
+async fn what_is_not_listed_is_not_asked() {
+    let server = Server::start(|_, _| plain(200, "")).await;
+    let elsewhere = Server::start(|_, _| plain(200, "")).await;
+    let client = server.client();
+    for url in [
+        format!("{}/x", elsewhere.url),
+        "http://169.254.169.254/latest/meta-data/iam".to_owned(),
+        "http://localhost:1/".to_owned(),
+    ] {
+        let error = client.call(Call::get(url.as_str())).await.unwrap_err();
+        assert!(error.to_string().contains("not allowed"), "{error}");
+        assert_eq!(error.attempts, 0);
+        assert!(!error.is_transient());
+    }
+    assert!(elsewhere.asked().is_empty());
+    assert!(server.asked().is_empty());
 }
 
 #[tokio::test]

@@ -74,8 +74,7 @@ impl Tokens {
 
 /// Logs a person in and keeps what the issuer gives.
 pub(crate) async fn login(context: &str, oidc: &Oidc) -> Result<(), Failure> {
-    let client = client(oidc)?;
-    let issuer = discover(&client, oidc).await?;
+    let issuer = discover(oidc).await?;
     let Some(endpoint) = &issuer.device_authorization_endpoint else {
         return Err(denied(format!(
             "{} does not let one log in from a terminal: it has no device_authorization_endpoint",
@@ -84,7 +83,7 @@ pub(crate) async fn login(context: &str, oidc: &Oidc) -> Result<(), Failure> {
     };
     let scopes = oidc.scopes.join(" ");
     let form = [("client_id", oidc.client_id.as_str()), ("scope", &scopes)];
-    let device: Device = post(&client, endpoint, &form)
+    let device: Device = post(&client(endpoint)?, endpoint, &form)
         .await
         .map_err(|error| refused(&error, oidc))
         .and_then(decode)?;
@@ -101,11 +100,12 @@ pub(crate) async fn login(context: &str, oidc: &Oidc) -> Result<(), Failure> {
         ("device_code", &device.device_code),
         ("client_id", &oidc.client_id),
     ];
+    let tokens = client(&issuer.token_endpoint)?;
     let deadline = Instant::now() + Duration::from_secs(device.expires_in.min(3600));
     let mut pause = Duration::from_secs(device.interval.clamp(1, 60));
     loop {
         tokio::time::sleep(pause).await;
-        let error = match post(&client, &issuer.token_endpoint, &form).await {
+        let error = match post(&tokens, &issuer.token_endpoint, &form).await {
             Ok(body) => {
                 let tokens: Tokens = decode(body)?;
                 return kept::save(context, &tokens.kept(None));
@@ -129,30 +129,35 @@ pub(crate) async fn login(context: &str, oidc: &Oidc) -> Result<(), Failure> {
 
 /// A new token for one that ended, without asking anybody.
 pub(crate) async fn renew(oidc: &Oidc, refresh_token: &str) -> Result<Kept, Failure> {
-    let client = client(oidc)?;
-    let issuer = discover(&client, oidc).await?;
+    let issuer = discover(oidc).await?;
     let form = [
         ("grant_type", "refresh_token"),
         ("refresh_token", refresh_token),
         ("client_id", &oidc.client_id),
     ];
-    let body = post(&client, &issuer.token_endpoint, &form)
-        .await
-        .map_err(|error| refused(&error, oidc))?;
+    let body = post(
+        &client(&issuer.token_endpoint)?,
+        &issuer.token_endpoint,
+        &form,
+    )
+    .await
+    .map_err(|error| refused(&error, oidc))?;
     let tokens: Tokens = decode(body)?;
     Ok(tokens.kept(Some(refresh_token)))
 }
 
-fn client(oidc: &Oidc) -> Result<Client, Failure> {
+/// For one address: an issuer's endpoints need not all have its origin, and a client asks no other than its own.
+fn client(url: &str) -> Result<Client, Failure> {
     let config = ClientConfig {
-        trust: trust(&oidc.issuer),
-        ..ClientConfig::new(&oidc.issuer)
+        trust: trust(url),
+        ..ClientConfig::new(url)
     };
     Client::new(config)
         .map_err(|error| Failure::usage(format!("the issuer of the context: {error}")))
 }
 
-async fn discover(client: &Client, oidc: &Oidc) -> Result<Issuer, Failure> {
+async fn discover(oidc: &Oidc) -> Result<Issuer, Failure> {
+    let client = client(&oidc.issuer)?;
     let issuer = oidc.issuer.trim_end_matches('/');
     let url = format!("{issuer}/.well-known/openid-configuration");
     let answer = client.call(Call::get(url)).await;
