@@ -11,6 +11,7 @@ use hyperfleet_core::kind::Kind;
 use hyperfleet_runtime::health::HealthConfig;
 use hyperfleet_runtime::log::LogConfig;
 use hyperfleet_runtime::metrics::MetricsConfig;
+use hyperfleet_runtime::tls::TlsConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 use hyperfleet_runtime::{GoDuration, Secret};
 use hyperfleet_store::{ConnectError, DatabaseOptions, Target};
@@ -125,6 +126,8 @@ pub struct ServerConfig {
     /// An OpenAPI 3 document whose `components.schemas` kinds name with `spec_schema_name`. A relative path starts at
     /// the configuration file.
     pub openapi_schema_path: Option<PathBuf>,
+    /// How what is said is encrypted.
+    pub tls: TlsConfig,
     /// How callers prove who they are.
     pub jwt: JwtConfig,
     /// Lets an API without authentication listen where others can reach it, because something else guards that address.
@@ -140,6 +143,7 @@ impl Default for ServerConfig {
             port: 8000,
             timeouts: TimeoutsConfig::default(),
             openapi_schema_path: None,
+            tls: TlsConfig::default(),
             jwt: JwtConfig::default(),
             allow_unauthenticated: false,
             tenant: TenantConfig::default(),

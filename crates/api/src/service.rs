@@ -8,6 +8,7 @@ use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::http::{self, BindError, ServeOptions};
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
 use hyperfleet_runtime::shutdown::Shutdown;
+use hyperfleet_runtime::tls::{Tls, TlsError};
 use hyperfleet_store::Store;
 use tokio::net::TcpListener;
 
@@ -31,6 +32,8 @@ pub enum StartError {
     Metrics(#[from] MetricsError),
     #[error(transparent)]
     Security(#[from] SecurityError),
+    #[error("server.tls: {0}")]
+    Tls(#[from] TlsError),
     #[error("cannot tell the address the API listens on: {0}")]
     Address(#[source] std::io::Error),
 }
@@ -44,6 +47,7 @@ pub struct Api {
     metrics: HttpMetrics,
     history: HistoryConfig,
     reload: Option<Reload>,
+    tls: Option<Tls>,
 }
 
 impl Api {
@@ -56,6 +60,7 @@ impl Api {
         metrics: &Metrics,
         health: &Health,
     ) -> Result<Api, StartError> {
+        let tls = Tls::new(&config.server.tls, &entities.directory)?;
         let security = Security::new(config, &entities.kinds, &entities.directory)?;
         let store = DatabaseMetrics::observe(metrics, store)?;
         let threshold = config.metrics.reconciliation_stuck_threshold.into();
@@ -96,6 +101,7 @@ impl Api {
             metrics,
             history: config.history.clone(),
             reload,
+            tls,
         })
     }
 
@@ -125,6 +131,13 @@ impl Api {
                 tracing::debug!(%error, "TCP_NODELAY cannot be set");
             }
         });
-        http::serve(listener, router, shutdown.token(), ServeOptions::default()).await;
+        if let Some(tls) = &self.tls {
+            shutdown.spawn(tls.clone().reload(shutdown.clone()));
+        }
+        let options = ServeOptions {
+            tls: self.tls,
+            ..ServeOptions::default()
+        };
+        http::serve(listener, router, shutdown.token(), options).await;
     }
 }

@@ -18,6 +18,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
+use crate::tls::Tls;
+
 /// An address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address}: {reason}")]
@@ -91,12 +93,14 @@ fn explain(error: &io::Error, port: u16, key: &str) -> String {
 }
 
 /// How long a server waits for its peers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// For the whole head of a request, and for the next request on a connection that is kept.
     pub header_read_timeout: Duration,
     /// For requests in flight once the server is told to stop. What still runs then is cut off.
     pub max_drain: Duration,
+    /// Encrypts every connection.
+    pub tls: Option<Tls>,
 }
 
 impl Default for ServeOptions {
@@ -104,6 +108,7 @@ impl Default for ServeOptions {
         Self {
             header_read_timeout: Duration::from_secs(30),
             max_drain: Duration::from_secs(15),
+            tls: None,
         }
     }
 }
@@ -128,8 +133,17 @@ pub async fn serve<L>(
         tokio::select! {
             () = stop.cancelled() => break,
             (stream, peer) = listener.accept() => {
-                let connection = connection(server.clone(), stream, peer, router.clone(), stop.clone());
-                connections.spawn(connection);
+                let (server, router, stop) = (server.clone(), router.clone(), stop.clone());
+                match options.tls.clone() {
+                    None => connections.spawn(connection(server, stream, peer, router, stop)),
+                    // Here and not where connections are accepted: one slow peer must not hold up the others.
+                    Some(tls) => connections.spawn(async move {
+                        match tls.accept(stream).await {
+                            Ok(stream) => connection(server, stream, peer, router, stop).await,
+                            Err(error) => tracing::debug!(%peer, %error, "no agreement on TLS"),
+                        }
+                    }),
+                };
             }
             Some(_) = connections.join_next() => {}
         }

@@ -20,6 +20,7 @@ pub mod log;
 pub mod metrics;
 pub mod secret;
 pub mod shutdown;
+pub mod tls;
 pub mod trace;
 
 pub use duration::{GoDuration, ParseDurationError};

@@ -58,7 +58,7 @@ impl ObserverServers {
                 let health = routes(Some(health), None);
                 let metrics = routes(None, Some(metrics));
                 tokio::join!(
-                    http::serve(self.health, health, shutdown.token(), options),
+                    http::serve(self.health, health, shutdown.token(), options.clone()),
                     http::serve(listener, metrics, shutdown.token(), options),
                 );
             }
