@@ -4,6 +4,7 @@ mod attacks;
 mod audit;
 mod authentication;
 mod authorization;
+mod deployed;
 mod enumeration;
 pub(crate) mod issuer;
 mod limits;
