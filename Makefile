@@ -19,7 +19,7 @@ test: ## Run every test; installs and starts the servers it needs
 
 check: ## Formatting, lints and docs
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers,hyperfleet/profiling --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
 	$(CARGO) run --quiet -p hyperfleet --features all-brokers -- reference markdown | diff -u docs/cli.md -
 
@@ -39,7 +39,7 @@ bench: ## Measure, and print the figures with their method
 	  --clusters 2000 --report-clusters 500 --duration 2s
 
 build: ## The release binary: target/release/hyperfleet, with every broker
-	$(CARGO) build --release -p hyperfleet --features all-brokers
+	$(CARGO) build --release -p hyperfleet --features all-brokers,profiling
 
 install: build ## The program, its man pages and shell completions, below PREFIX (/usr/local) and DESTDIR
 	install -D target/release/hyperfleet $(DESTDIR)$(PREFIX)/bin/hyperfleet

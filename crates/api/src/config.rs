@@ -89,6 +89,9 @@ pub struct ApiMetricsConfig {
     pub host: String,
     /// Port to listen on for `/metrics`. The same address as health shares its listener.
     pub port: u16,
+    /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
+    /// process down.
+    pub profiling: bool,
     /// How long a resource may be not reconciled before it counts as stuck.
     pub reconciliation_stuck_threshold: GoDuration,
 }
@@ -99,6 +102,7 @@ impl ApiMetricsConfig {
         MetricsConfig {
             host: self.host.clone(),
             port: self.port,
+            profiling: self.profiling,
         }
     }
 }
@@ -109,6 +113,7 @@ impl Default for ApiMetricsConfig {
         ApiMetricsConfig {
             host: listen.host,
             port: listen.port,
+            profiling: listen.profiling,
             reconciliation_stuck_threshold: GoDuration::from_secs(10 * 60),
         }
     }

@@ -18,6 +18,7 @@ pub mod health;
 pub mod http;
 pub mod log;
 pub mod metrics;
+mod profile;
 pub mod secret;
 pub mod shutdown;
 pub mod tls;

@@ -41,6 +41,9 @@ pub struct MetricsConfig {
     pub host: String,
     /// Port to listen on for `/metrics`. The same address as health shares its listener.
     pub port: u16,
+    /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
+    /// process down.
+    pub profiling: bool,
 }
 
 impl Default for MetricsConfig {
@@ -48,6 +51,7 @@ impl Default for MetricsConfig {
         Self {
             host: "localhost".to_owned(),
             port: 9090,
+            profiling: false,
         }
     }
 }

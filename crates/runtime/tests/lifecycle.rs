@@ -398,3 +398,40 @@ async fn a_port_in_use_says_which_setting_to_change() -> Result<(), Anything> {
     assert!(error.contains("HYPERFLEET_HEALTH_HOST"), "{error}");
     Ok(())
 }
+
+#[tokio::test]
+async fn profiles_are_answered_beside_the_metrics_only_where_they_are_wanted()
+-> Result<(), Anything> {
+    for profiling in [false, true] {
+        let health = HealthConfig {
+            port: 0,
+            ..HealthConfig::default()
+        };
+        let metrics = MetricsConfig {
+            port: 0,
+            profiling,
+            ..MetricsConfig::default()
+        };
+        let servers = ObserverServers::bind(&health, &metrics).await?;
+        let address = servers.metrics_address()?;
+        let shutdown = Shutdown::new();
+        let serving = tokio::spawn(servers.serve(Health::new(), registry()?, shutdown.clone()));
+        assert_eq!(get(address, "/metrics").await?.0, 200);
+        let (status, body) = get(address, "/debug/pprof/memory").await?;
+        assert_eq!(status, if profiling { 200 } else { 404 });
+        assert_eq!(body.contains("VmRSS"), profiling);
+        let (status, body) = get(address, "/debug/pprof/profile?seconds=1").await?;
+        match (profiling, cfg!(feature = "profiling")) {
+            (false, _) => assert_eq!(status, 404),
+            (true, true) => assert_eq!(status, 200),
+            (true, false) => assert!(status == 501 && body.contains("--features profiling")),
+        }
+        if profiling {
+            let refused = get(address, "/debug/pprof/profile?seconds=0").await?;
+            assert_eq!(refused.0, 400);
+        }
+        shutdown.trigger();
+        serving.await?;
+    }
+    Ok(())
+}

@@ -55,6 +55,9 @@ pub(crate) struct AdapterServeArgs {
         value_name = "PORT"
     )]
     pub(crate) metrics_port: u16,
+    /// Answer /debug/pprof/profile and /debug/pprof/memory at that port too
+    #[arg(long, env = "HYPERFLEET_METRICS_PROFILING")]
+    pub(crate) profiling: bool,
 }
 
 #[derive(Debug, Args)]

@@ -44,6 +44,7 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     };
     let metrics = MetricsConfig {
         port: args.metrics_port,
+        profiling: args.profiling,
         ..MetricsConfig::default()
     };
     let mut host = Host::start("adapter", &deployment.log, &tracing, &health, &metrics).await?;

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::Router;
 use tokio::net::TcpListener;
 
 use super::{Health, HealthConfig, routes};
 use crate::http::{self, BindError, ServeOptions};
 use crate::metrics::{MetricsConfig, MetricsRegistry};
+use crate::profile;
 use crate::shutdown::Shutdown;
 
 /// Both listeners, bound but not yet served; one listener if both have the same address.
@@ -15,6 +17,7 @@ use crate::shutdown::Shutdown;
 pub struct ObserverServers {
     health: TcpListener,
     metrics: Option<TcpListener>,
+    profiling: bool,
 }
 
 impl ObserverServers {
@@ -29,6 +32,7 @@ impl ObserverServers {
             } else {
                 Some(http::bind(&metrics.host, metrics.port, "metrics").await?)
             },
+            profiling: metrics.profiling,
         })
     }
 
@@ -49,14 +53,18 @@ impl ObserverServers {
             max_drain: Duration::from_secs(1),
             ..ServeOptions::default()
         };
+        let profiling = match self.profiling {
+            true => profile::routes(),
+            false => Router::new(),
+        };
         match self.metrics {
             None => {
-                let router = routes(Some(health), Some(metrics));
+                let router = routes(Some(health), Some(metrics)).merge(profiling);
                 http::serve(self.health, router, shutdown.token(), options).await;
             }
             Some(listener) => {
                 let health = routes(Some(health), None);
-                let metrics = routes(None, Some(metrics));
+                let metrics = routes(None, Some(metrics)).merge(profiling);
                 tokio::join!(
                     http::serve(self.health, health, shutdown.token(), options.clone()),
                     http::serve(listener, metrics, shutdown.token(), options),

@@ -1,0 +1,98 @@
+//! Where a running process spends its time and its memory, beside its metrics, if `metrics.profiling` says so.
+//!
+//! | path | answer |
+//! |---|---|
+//! | `/debug/pprof/profile?seconds=10` | a CPU profile as folded stacks: `thread;outer;…;inner COUNT`, 99 samples for each second of processor time |
+//! | `/debug/pprof/memory` | what the kernel says the process holds |
+//!
+//! There is no heap profile: it would need another allocator in every build. A profile of processor time is in builds
+//! with the feature `profiling`; it interrupts threads with signals, so it costs while it is taken and nothing otherwise.
+
+#[cfg_attr(feature = "profiling", path = "profile/sampled.rs")]
+#[cfg_attr(not(feature = "profiling"), path = "profile/absent.rs")]
+mod sampler;
+
+use axum::Router;
+use axum::extract::{Query, Request};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde::Deserialize;
+
+/// Seconds, if nothing is said, and at most.
+const USUAL: u64 = 10;
+const LONGEST: u64 = 300;
+
+/// Why there is no profile.
+struct NoProfile {
+    status: StatusCode,
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    seconds: Option<u64>,
+}
+
+pub(crate) fn routes() -> Router {
+    Router::new()
+        .route("/debug/pprof/profile", get(profile))
+        .route("/debug/pprof/memory", get(memory))
+}
+
+async fn profile(
+    asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let seconds = match asked {
+        Ok(Query(asked)) => asked.seconds.unwrap_or(USUAL),
+        Err(_) => 0,
+    };
+    if !(1..=LONGEST).contains(&seconds) {
+        let message = format!("seconds must be a whole number from 1 to {LONGEST}\n");
+        return (StatusCode::BAD_REQUEST, message).into_response();
+    }
+    match sampler::folded(seconds).await {
+        Ok(folded) => text(folded),
+        Err(NoProfile { status, message }) => (status, format!("{message}\n")).into_response(),
+    }
+}
+
+async fn memory(_: Request) -> Response {
+    let status = std::fs::read_to_string("/proc/self/status");
+    match status {
+        Ok(status) => text(held(&status)),
+        Err(error) => {
+            let message = format!("the kernel does not tell: {error}\n");
+            (StatusCode::NOT_IMPLEMENTED, message).into_response()
+        }
+    }
+}
+
+/// The lines about memory and threads.
+fn held(status: &str) -> String {
+    let about = [
+        "VmPeak", "VmSize", "VmHWM", "VmRSS", "Rss", "VmData", "VmSwap", "Threads",
+    ];
+    let lines = status
+        .lines()
+        .filter(|line| about.iter().any(|word| line.starts_with(word)));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn text(body: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_as_the_kernel_tells_it() {
+        let status = "Name:\tx\nVmRSS:\t  12 kB\nRssAnon:\t 5 kB\nThreads:\t3\nSigQ:\t0/1\n";
+        assert_eq!(
+            held(status),
+            "VmRSS:\t  12 kB\nRssAnon:\t 5 kB\nThreads:\t3\n"
+        );
+    }
+}
