@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 use hyperfleet_store::PrivateServer;
 use tokio::runtime::Runtime;
 
-use crate::process::signal;
+use crate::kubernetes::Kubernetes;
+use crate::process::{signal, wait_for};
 use crate::root;
 
 fn script(name: &str) -> PathBuf {
@@ -196,6 +197,7 @@ impl ControlPlane {
         Ok(command)
     }
 
+    /// Waits until it answers: whatever is started meanwhile would refuse to start without it.
     pub fn start_apiserver(&mut self, command: &CommandLine) -> Result<()> {
         let (program, arguments) = command.arguments.split_first().context("no command")?;
         let child = Command::new(program)
@@ -206,7 +208,10 @@ impl ControlPlane {
             .stderr(Stdio::null())
             .spawn()?;
         self.apiserver = Some(child);
-        Ok(())
+        let kubernetes = Kubernetes::new(&self.kubeconfig())?;
+        wait_for("the apiserver to answer", || {
+            kubernetes.connect()?.list("/api/v1/namespaces").map(drop)
+        })
     }
 }
 
