@@ -13,6 +13,7 @@ use reqwest::header::{ACCEPT, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::call::Call;
@@ -38,20 +39,32 @@ pub struct Follow {
 /// What an API answers that may or may not know such pages.
 #[derive(Deserialize)]
 struct AnyPage {
-    items: Vec<RemoteResource>,
+    items: Box<RawValue>,
     #[serde(default, rename = "continue")]
     next: Option<String>,
     since: Option<String>,
+    #[serde(skip)]
+    url: String,
 }
 
 /// One page of a list that neither skips nor repeats while others write.
-#[derive(Debug, Clone)]
+///
+/// Its items are read when they are asked for, so that the next page can be on its way meanwhile.
+#[derive(Debug)]
 pub struct KeysetPage {
-    pub items: Vec<RemoteResource>,
+    items: Box<RawValue>,
+    url: String,
     /// Asks for the next page; absent on the last one.
     pub next: Option<String>,
     /// Where to watch from so that nothing is missed that happened after this page was read.
     pub since: String,
+}
+
+impl KeysetPage {
+    pub fn items(&self) -> Result<Vec<RemoteResource>, CallError> {
+        let items = serde_json::from_str(self.items.get());
+        items.map_err(|error| unreadable(&self.url, 1, &error))
+    }
 }
 
 /// What a watch is told.
@@ -91,6 +104,7 @@ impl Client {
         let page = self.keyset(follow, limit, None).await?;
         Ok(page.since.map(|since| KeysetPage {
             items: page.items,
+            url: page.url,
             next: page.next,
             since,
         }))
@@ -106,6 +120,7 @@ impl Client {
         let page = self.keyset(follow, limit, Some(next)).await?;
         Ok(KeysetPage {
             items: page.items,
+            url: page.url,
             next: page.next,
             since: page.since.unwrap_or_default(),
         })
@@ -127,14 +142,11 @@ impl Client {
             url.query_pairs_mut().append_pair("continue", next);
         }
         let answer = self.send(url.clone(), Call::get(url.as_str())).await?;
-        // Read once, from the bytes: these pages are a whole fleet.
-        answer.json().map_err(|error| CallError {
-            method: Method::GET,
-            url: printable(&url),
-            attempts: answer.attempts,
-            duration: Duration::ZERO,
-            cause: Cause::Answer(error.to_string()),
-        })
+        let url = printable(&url);
+        match answer.json::<AnyPage>() {
+            Ok(page) => Ok(AnyPage { url, ..page }),
+            Err(error) => Err(unreadable(&url, answer.attempts, &error)),
+        }
     }
 
     /// Opens a watch from a position on.
@@ -198,6 +210,16 @@ impl Watch {
             duration: Duration::ZERO,
             cause,
         }
+    }
+}
+
+fn unreadable(url: &str, attempts: u32, error: &serde_json::Error) -> CallError {
+    CallError {
+        method: Method::GET,
+        url: url.to_owned(),
+        attempts,
+        duration: Duration::ZERO,
+        cause: Cause::Answer(error.to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `fields=name,status.phase`: the members of a resource that a caller wants to see.
 
+mod reading;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -56,18 +57,21 @@ impl Fields {
         self.members.contains_key(member)
     }
 
-    /// The wanted part of a resource. Members that it does not have are left out.
-    pub fn project(&self, resource: &Resource) -> Value {
-        match serde_json::to_value(resource) {
-            Ok(Value::Object(members)) => Value::Object(self.trim(members)),
-            // A resource is an object of texts, numbers and JSON.
-            _ => Value::Null,
+    /// The wanted part of one top-level member, read from its JSON. `None` if nothing of it is wanted or there.
+    pub fn read(&self, member: &str, json: &str) -> Result<Option<Value>, serde_json::Error> {
+        match self.members.get(member) {
+            Some(selection) => reading::part(json, selection),
+            None => Ok(None),
         }
     }
 
-    /// The wanted part of a resource's members, of which unwanted ones need not be there at all.
-    pub fn trim(&self, members: Map<String, Value>) -> Map<String, Value> {
-        chosen(members, &self.members)
+    /// The wanted part of a resource. Members that it does not have are left out.
+    pub fn project(&self, resource: &Resource) -> Value {
+        match serde_json::to_value(resource) {
+            Ok(Value::Object(members)) => Value::Object(chosen(members, &self.members)),
+            // A resource is an object of texts, numbers and JSON.
+            _ => Value::Null,
+        }
     }
 }
 
@@ -219,6 +223,26 @@ mod tests {
             .collect();
         let fields = Fields::parse(names).unwrap().unwrap();
         assert_eq!(fields.project(&resource), whole);
+    }
+
+    #[test]
+    fn a_part_that_is_read_is_the_part_that_is_projected() {
+        let whole = serde_json::to_value(resource()).unwrap();
+        for fields in [
+            "spec.region,spec.net.mtu,spec.list.a,spec.region.x,spec.no,labels,generation",
+            "status.phase,status.conditions.type,status.adapters.name,owner_references.kind",
+            "status,status.conditions.type,labels.hyperfleet.io/shard,spec.list,created_time",
+        ] {
+            let fields = Fields::parse([fields]).unwrap().unwrap();
+            let projected = fields.project(&resource());
+            for (member, value) in whole.as_object().unwrap() {
+                assert_eq!(
+                    fields.read(member, &value.to_string()).unwrap().as_ref(),
+                    projected.get(member),
+                    "{member}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -119,22 +119,19 @@ impl Follower {
         let mut fetched = 0;
         let mut page = first;
         loop {
-            for resource in page.items {
-                if selects(&self.selector, &resource.labels) && !resource.id.is_empty() {
-                    fetched += 1;
-                    let resource = Box::new(resource);
-                    self.tell(Message::Observed {
-                        resource,
-                        pass: number,
-                    })
-                    .await?;
-                }
-            }
-            let Some(next) = page.next else { break };
-            tokio::time::sleep(pause).await;
-            page = match self.client.next_page(&self.follow, PAGE, &next).await {
-                Ok(page) => page,
+            // The API works on the next page while this one is read: neither waits for the other.
+            let (next, told) = tokio::join!(
+                self.page_after(&page, pause),
+                self.tell_selected(&page, number)
+            );
+            match told? {
+                Ok(told) => fetched += told,
                 Err(error) => return Ok(Err(error)),
+            }
+            page = match next {
+                Some(Ok(next)) => next,
+                Some(Err(error)) => return Ok(Err(error)),
+                None => break,
             };
         }
         self.fetched.store(fetched, Ordering::Relaxed);
@@ -146,6 +143,40 @@ impl Follower {
         }))
         .await?;
         Ok(Ok(since))
+    }
+
+    /// `None` after the last page.
+    async fn page_after(
+        &self,
+        page: &KeysetPage,
+        pause: Duration,
+    ) -> Option<Result<KeysetPage, CallError>> {
+        let next = page.next.as_ref()?;
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+        Some(self.client.next_page(&self.follow, PAGE, next).await)
+    }
+
+    /// Tells what of a page is selected, and answers how many that were.
+    async fn tell_selected(
+        &self,
+        page: &KeysetPage,
+        pass: u32,
+    ) -> Result<Result<usize, CallError>, NobodyListens> {
+        let items = match page.items() {
+            Ok(items) => items,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut told = 0;
+        for resource in items {
+            if selects(&self.selector, &resource.labels) && !resource.id.is_empty() {
+                told += 1;
+                let resource = Box::new(resource);
+                self.tell(Message::Observed { resource, pass }).await?;
+            }
+        }
+        Ok(Ok(told))
     }
 
     /// Tells every change from a position on; reconnects for as long as the position can be resumed from.

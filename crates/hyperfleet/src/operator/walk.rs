@@ -50,9 +50,10 @@ impl<'f> Walk<'f> {
         let Some(stretch) = stretch.map_err(|error| self.fleet.told(error))? else {
             return self.page(1).await;
         };
+        let items = stretch.items().map_err(|error| self.fleet.told(error))?;
         self.next = stretch.next.map_or(Next::End, Next::From);
         self.since.get_or_insert(stretch.since);
-        Ok(Some(stretch.items))
+        Ok(Some(items))
     }
 
     async fn page(&mut self, page: u32) -> Result<Option<Vec<RemoteResource>>, Failure> {

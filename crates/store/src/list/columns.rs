@@ -7,6 +7,7 @@ use hyperfleet_core::list::Item;
 use hyperfleet_core::resource::ObjectReference;
 use hyperfleet_core::time::Time;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -71,7 +72,7 @@ pub(super) fn push(sql: &mut Sql, fields: Option<&Fields>, also: Option<&str>) {
 pub(super) fn item(found: &PgRow, fields: Option<&Fields>) -> Result<Item, StoreError> {
     match fields {
         None => Ok(Item::Whole(Box::new(row::written(found)?))),
-        Some(fields) => Ok(Item::Part(fields.trim(members(found, fields)?))),
+        Some(fields) => Ok(Item::Part(members(found, fields)?)),
     }
 }
 
@@ -100,8 +101,8 @@ fn members(found: &PgRow, fields: &Fields) -> Result<Map<String, Value>, StoreEr
                 Some(time) => Some(json(id, &time)?),
                 None => None,
             },
-            Kept::Json => Some(found.try_get::<Json<Value>, _>(column)?.0),
-            Kept::JsonUnlessEmpty => Some(found.try_get::<Json<Value>, _>(column)?.0)
+            Kept::Json => part(found, fields, id, (member, column))?,
+            Kept::JsonUnlessEmpty => part(found, fields, id, (member, column))?
                 .filter(|value| value.as_object().is_none_or(|object| !object.is_empty())),
         };
         put(member, value);
@@ -110,7 +111,11 @@ fn members(found: &PgRow, fields: &Fields) -> Result<Map<String, Value>, StoreEr
         put(
             OWNER,
             match row::owner(found)? {
-                Some(owner) => Some(json::<ObjectReference>(id, &owner)?),
+                Some(owner) => {
+                    let owner = serde_json::to_string::<ObjectReference>(&owner);
+                    let part = owner.and_then(|owner| fields.read(OWNER, &owner));
+                    part.map_err(|error| unreadable(id, &error))?
+                }
                 None => None,
             },
         );
@@ -118,9 +123,26 @@ fn members(found: &PgRow, fields: &Fields) -> Result<Map<String, Value>, StoreEr
     Ok(members)
 }
 
+/// What is wanted of a document; the rest is not even built.
+fn part(
+    found: &PgRow,
+    fields: &Fields,
+    id: Uuid,
+    (member, column): (&str, &str),
+) -> Result<Option<Value>, StoreError> {
+    let Json(document): Json<&RawValue> = found.try_get(column)?;
+    fields
+        .read(member, document.get())
+        .map_err(|error| unreadable(id, &error))
+}
+
 fn json<T: Serialize>(id: Uuid, value: &T) -> Result<Value, StoreError> {
-    serde_json::to_value(value).map_err(|error| StoreError::Unreadable {
+    serde_json::to_value(value).map_err(|error| unreadable(id, &error))
+}
+
+fn unreadable(id: Uuid, error: &serde_json::Error) -> StoreError {
+    StoreError::Unreadable {
         id: id.to_string(),
         what: error.to_string(),
-    })
+    }
 }
