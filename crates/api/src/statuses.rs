@@ -177,8 +177,9 @@ fn decide(
         .iter()
         .filter(|other| other.adapter != report.adapter);
     let mut after = Stored {
+        resource: resource.clone(),
         reports: others.chain([&report]).cloned().collect(),
-        ..stored.clone()
+        has_children: stored.has_children,
     };
     after.reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
     let required = state.required(&resource.kind);
@@ -198,7 +199,7 @@ fn decide(
     let answer = Outcome {
         resource: Resource {
             status: aggregated.status.clone(),
-            ..resource.clone()
+            ..after.resource
         },
         report: Some(report.clone()),
         gone: false,
