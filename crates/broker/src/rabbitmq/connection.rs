@@ -12,6 +12,10 @@ use crate::config::{AmqpUrl, ConfigError};
 /// For the TCP connection and the handshake together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// For connecting and everything that is asked on a new connection. A server that is only starting takes connections and
+/// may never answer.
+pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// Seconds between signs of life, unless the URL says otherwise. The server's own default of 60
 /// leaves a dead peer unseen for two minutes.
 const HEARTBEAT: u16 = 10;

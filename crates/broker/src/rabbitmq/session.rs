@@ -12,7 +12,7 @@ use lapin::{Channel, Connection, Consumer};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Server, is_refusal};
+use super::connection::{OPEN_TIMEOUT, Server, is_refusal};
 use super::link::Link;
 use super::mover;
 use super::names::{Names, short};
@@ -86,9 +86,13 @@ impl Session {
             let retries = consume(&retry_channel, &plan.names.retry, mover::WINDOW, none).await?;
             Ok((channel, retry_channel, messages, retries))
         };
-        let (channel, retry_channel, messages, retries) = opening
-            .await
-            .map_err(|error: lapin::Error| plan.error(error))?;
+        let opened = timeout(OPEN_TIMEOUT, opening).await;
+        let opened = opened.map_err(|_| BrokerError::Disconnected {
+            action: format!("subscribe to topic `{}`", plan.names.topic),
+            reason: format!("no answer within {OPEN_TIMEOUT:?}"),
+        })?;
+        let (channel, retry_channel, messages, retries) =
+            opened.map_err(|error: lapin::Error| plan.error(error))?;
         Ok(Self {
             connection,
             channel,

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use tokio::sync::{oneshot, watch};
-use tokio::time::{interval, sleep};
+use tokio::time::{interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::State;
 use super::lines::Lines;
 use crate::backoff::Backoff;
-use crate::rabbitmq::connection::Server;
+use crate::rabbitmq::connection::{OPEN_TIMEOUT, Server};
 
 /// How often to look at the connection besides listening to what it tells.
 const LOOK: Duration = Duration::from_millis(500);
@@ -28,7 +28,8 @@ pub(super) async fn keep_up(
         let opened = tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            opened = Lines::open(&server) => opened,
+            opened = timeout(OPEN_TIMEOUT, Lines::open(&server)) => opened
+                .unwrap_or_else(|_| Err(format!("no answer within {OPEN_TIMEOUT:?}"))),
         };
         let reason = match opened {
             Ok(lines) => {
