@@ -78,6 +78,7 @@ fn what_a_forced_deletion_leaves_is_swept_away(stack: &Stack) -> Result<()> {
         .map(|id| ("nodepools", id))
         .chain([("clusters", &id)])
     {
+        stack.ledger.forced(id);
         let path = format!("/{plural}/{id}/force-delete");
         let answer = stack.call("POST", &path, Some(&json!({"reason": "a test"})))?;
         anyhow::ensure!(

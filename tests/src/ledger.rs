@@ -20,6 +20,8 @@ pub struct Known {
     pub deletion_asked: bool,
     /// Whether its deletion was acknowledged.
     pub deleted: bool,
+    /// Whether it was taken away without waiting for its adapters: the sweeper removes what is left, in no order.
+    pub forced: bool,
 }
 
 /// All changes of one run.
@@ -45,6 +47,7 @@ impl Ledger {
             maybe: Vec::new(),
             deletion_asked: false,
             deleted: false,
+            forced: false,
         };
         self.lock().insert(text("id"), known);
     }
@@ -79,6 +82,17 @@ impl Ledger {
                 known.deleted = true;
             }
         }
+    }
+
+    /// Said before it is asked.
+    pub fn forced(&self, id: &str) {
+        if let Some(known) = self.lock().get_mut(id) {
+            known.forced = true;
+        }
+    }
+
+    pub fn is_forced(&self, id: &str) -> bool {
+        self.lock().get(id).is_some_and(|known| known.forced)
     }
 
     /// The node pools of a cluster that were made here are deleted with it: their owner is known by the API alone, so

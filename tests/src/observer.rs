@@ -1,7 +1,8 @@
 //! Somebody who looks on: samples API and Kubernetes all the time, and notes whatever must never be.
 //!
 //! - An object vanished although nobody asked for its owner's deletion, and the test did not take it away itself.
-//! - A HostedCluster vanished before the NodePools of its namespace, or a Namespace before its HostedCluster.
+//! - A HostedCluster vanished before the NodePools of its namespace, or a Namespace before its HostedCluster, although
+//!   its owner was not taken away by force.
 //! - A resource that is not Ready gave no reason for it.
 
 use std::collections::BTreeMap;
@@ -133,6 +134,9 @@ fn judge(before: &Seen, now: &Seen, ledger: &Ledger, notes: &Notes) {
             notes.add(format!(
                 "{kind} {namespace}/{name} vanished, and nobody deleted {owner}"
             ));
+        }
+        if ledger.is_forced(owner) {
+            continue;
         }
         let (waits_for, within) = match *kind {
             "HostedCluster" => ("NodePool", namespace),
