@@ -206,6 +206,8 @@ async fn the_shipped_validation_adapter_goes_the_whole_way(kubeconfig: String) {
     let (task, _) = hyperfleet_adapter::config::load_task(&path).unwrap();
     let mut engine = world.engine("{}");
     engine.task = std::sync::Arc::new(task);
+    // Its Job is found by the label that carries this name.
+    engine.identity.name = "validation".to_owned();
     let id = "0196f3a2-7b51-7c11-9d1e-1f6c0a9b2c3e";
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": id}});
     let made = world.transport.apply(&namespace, Mode::Commit).await;
