@@ -4,10 +4,10 @@ CARGO  ?= cargo
 ARGS   ?=
 PREFIX ?= /usr/local
 
-.PHONY: help up test check soak fleet bench build install clean
+.PHONY: help up test check scenarios soak fleet bench build install clean
 
 help: ## Show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: ## Build, start everything in one process, and watch a first cluster become Ready (ARGS=… for flags)
 	@dev/install postgresql || true
@@ -22,6 +22,10 @@ check: ## Formatting, lints and docs
 	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers,hyperfleet/profiling --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
 	$(CARGO) run --quiet -p hyperfleet --features all-brokers -- reference markdown | diff -u docs/cli.md -
+
+scenarios: ## Everything the whole system promises, with parts killed on real servers, and a check of the history
+	$(CARGO) build -p hyperfleet
+	HYPERFLEET_ALL_SCENARIOS=1 $(CARGO) test -p e2e --test scenarios
 
 soak: ## Random work and random faults on real servers for MINUTES (10), then a check of the history
 	$(CARGO) build -p hyperfleet

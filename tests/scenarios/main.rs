@@ -2,6 +2,9 @@
 //!
 //! Scenarios of one stack run one after the other: some of them take its parts away. The last one checks the history of
 //! all that happened. Where the servers cannot be had, the real ones are ignored, and why is said.
+//!
+//! Killing parts of the real stack and checking the history need a machine that has nothing else to do; they run with
+//! `make scenarios`, and are ignored without it.
 
 mod deleting;
 mod failing;
@@ -18,6 +21,9 @@ use anyhow::Result;
 use e2e::stack::Stack;
 use e2e::{history, servers};
 use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Set by `make scenarios`.
+const ALL: &str = "HYPERFLEET_ALL_SCENARIOS";
 
 type Scenario = (&'static str, fn(&Stack) -> Result<()>);
 
@@ -97,10 +103,19 @@ fn main() -> ExitCode {
         })
     };
     let (fast, real) = (lazy(Stack::fast), lazy(|| Stack::real("2s")));
-    let on_fast = [everywhere(), faults::of_all_at_once(), vec![checked]].concat();
-    let on_real = [everywhere(), faults::all(), replicas::all(), vec![checked]].concat();
+    let quick = std::env::var_os(ALL).is_none();
+    if quick {
+        eprintln!(
+            "skipped: killed parts of the real stack, and histories; `make scenarios` tries them"
+        );
+    }
+    let on_fast = [everywhere(), faults::of_all_at_once()].concat();
+    let at_length = [faults::all(), replicas::all(), vec![checked]].concat();
+    let no_real = unavailable.is_some();
     let mut all = trials("fast", &fast, on_fast, false);
-    all.extend(trials("real", &real, on_real, unavailable.is_some()));
+    all.extend(trials("fast", &fast, vec![checked], quick));
+    all.extend(trials("real", &real, everywhere(), no_real));
+    all.extend(trials("real", &real, at_length, no_real || quick));
     let conclusion = libtest_mimic::run(&arguments, all);
     drop((fast, real));
     conclusion.exit_code()
