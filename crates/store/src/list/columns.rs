@@ -101,9 +101,17 @@ fn members(found: &PgRow, fields: &Fields) -> Result<Map<String, Value>, StoreEr
                 Some(time) => Some(json(id, &time)?),
                 None => None,
             },
-            Kept::Json => part(found, fields, id, (member, column))?,
-            Kept::JsonUnlessEmpty => part(found, fields, id, (member, column))?
-                .filter(|value| value.as_object().is_none_or(|object| !object.is_empty())),
+            Kept::Json | Kept::JsonUnlessEmpty => {
+                let Json(document): Json<&RawValue> = found.try_get(column)?;
+                // As PostgreSQL writes it.
+                let is_empty = document.get() == "{}";
+                match kept {
+                    Kept::JsonUnlessEmpty if is_empty => None,
+                    _ => fields
+                        .read(member, document.get())
+                        .map_err(|error| unreadable(id, &error))?,
+                }
+            }
         };
         put(member, value);
     }
@@ -121,19 +129,6 @@ fn members(found: &PgRow, fields: &Fields) -> Result<Map<String, Value>, StoreEr
         );
     }
     Ok(members)
-}
-
-/// What is wanted of a document; the rest is not even built.
-fn part(
-    found: &PgRow,
-    fields: &Fields,
-    id: Uuid,
-    (member, column): (&str, &str),
-) -> Result<Option<Value>, StoreError> {
-    let Json(document): Json<&RawValue> = found.try_get(column)?;
-    fields
-        .read(member, document.get())
-        .map_err(|error| unreadable(id, &error))
 }
 
 fn json<T: Serialize>(id: Uuid, value: &T) -> Result<Value, StoreError> {
