@@ -90,7 +90,7 @@ impl Authenticator {
         let mut best = Failure::new(Code::Unauthenticated, "missing authorization header");
         let mut looked_at: Vec<&str> = Vec::new();
         for issuer in &self.issuers {
-            let header = issuer.header.as_str();
+            let header = issuer.rules.header.as_str();
             if looked_at.contains(&header) || !headers.contains_key(header) {
                 continue;
             }
@@ -123,7 +123,7 @@ impl Authenticator {
         let mut refused = Refused::Invalid("issuer not known");
         if let Some(claimed) = claimed_issuer(token) {
             for (index, issuer) in self.issuers.iter().enumerate() {
-                if issuer.url != claimed || issuer.header != header {
+                if issuer.rules.url != claimed || issuer.rules.header != header {
                     continue;
                 }
                 match issuer.verify(token, now).await {
@@ -152,7 +152,7 @@ impl Authenticator {
         headers: &HeaderMap,
         peer: Option<IpAddr>,
     ) -> Result<Principal, Failure> {
-        let naming = &self.issuers[verified.issuer].naming;
+        let naming = &self.issuers[verified.issuer].rules.naming;
         let Some(given) = naming.in_headers(headers) else {
             let name = verified.name.clone();
             return Ok(Principal {
@@ -177,7 +177,7 @@ impl Authenticator {
     /// The issuers whose tokens cannot be verified for want of keys.
     pub(crate) fn without_keys(&self) -> Vec<&str> {
         let without = self.issuers.iter().filter(|issuer| !issuer.has_keys());
-        without.map(|issuer| issuer.url.as_str()).collect()
+        without.map(|issuer| issuer.rules.url.as_str()).collect()
     }
 
     /// Takes the keys of every issuer, and keeps them current until told to stop. While there are none, they are asked
@@ -193,7 +193,7 @@ impl Authenticator {
                 loop {
                     if let Err(error) = issuer.refresh().await {
                         let has_keys = issuer.has_keys();
-                        tracing::warn!(issuer = issuer.url, has_keys, %error, "the issuer's keys cannot be read");
+                        tracing::warn!(issuer = issuer.rules.url, has_keys, %error, "the issuer's keys cannot be read");
                     }
                     tokio::select! {
                         () = stop.requested() => return,
@@ -207,7 +207,7 @@ impl Authenticator {
 
 impl Verified {
     fn new(index: usize, issuer: &Issuer, claims: &issuer::Claims) -> Verified {
-        let groups = match claims.claims.get(&issuer.groups_claim) {
+        let groups = match claims.claims.get(&issuer.rules.groups_claim) {
             Some(Value::Array(groups)) => groups
                 .iter()
                 .filter_map(|group| group.as_str().map(str::to_owned))
@@ -217,10 +217,10 @@ impl Verified {
         };
         Verified {
             issuer: index,
-            issuer_url: issuer.url.as_str().into(),
+            issuer_url: issuer.rules.url.as_str().into(),
             version: claims.version,
             expires: claims.expires,
-            name: issuer.naming.in_claims(&claims.claims).map(Arc::from),
+            name: issuer.rules.naming.in_claims(&claims.claims).map(Arc::from),
             groups,
             grants: OnceLock::new(),
         }

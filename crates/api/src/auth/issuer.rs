@@ -36,13 +36,7 @@ pub(super) enum Refused {
 
 #[derive(Debug)]
 pub(super) struct Issuer {
-    pub(super) url: String,
-    pub(super) header: HeaderName,
-    pub(super) naming: Naming,
-    pub(super) groups_claim: String,
-    pub(super) algorithms: Vec<SigningAlgorithm>,
-    pub(super) audience: Option<String>,
-    pub(super) leeway: i64,
+    pub(super) rules: Rules,
     pub(super) source: Source,
     keys: ArcSwapOption<Keys>,
     /// Counts the key sets, so that what was verified with an earlier one is verified again.
@@ -76,6 +70,8 @@ pub(super) struct Claims {
     pub(super) version: u64,
 }
 
+/// What a token of it must look like, and how it names its bearer.
+#[derive(Debug)]
 pub(super) struct Rules {
     pub(super) url: String,
     pub(super) header: HeaderName,
@@ -89,13 +85,7 @@ pub(super) struct Rules {
 impl Issuer {
     pub(super) fn new(rules: Rules, source: Source) -> Issuer {
         Issuer {
-            url: rules.url,
-            header: rules.header,
-            naming: rules.naming,
-            groups_claim: rules.groups_claim,
-            algorithms: rules.algorithms,
-            audience: rules.audience,
-            leeway: rules.leeway,
+            rules,
             source,
             keys: ArcSwapOption::empty(),
             version: AtomicU64::new(0),
@@ -126,7 +116,7 @@ impl Issuer {
         }
         *asked = Some(Instant::now());
         if let Err(error) = self.fetch().await {
-            tracing::warn!(issuer = self.url, %error, "the issuer's keys cannot be read");
+            tracing::warn!(issuer = self.rules.url, %error, "the issuer's keys cannot be read");
         }
     }
 
@@ -143,7 +133,7 @@ impl Issuer {
         let set = KeySet::read(&text)?;
         self.keys.store(Some(Arc::new(Keys { set, text })));
         self.version.fetch_add(1, Ordering::Release);
-        tracing::info!(issuer = self.url, "the issuer's keys are new");
+        tracing::info!(issuer = self.rules.url, "the issuer's keys are new");
         Ok(())
     }
 
@@ -154,7 +144,7 @@ impl Issuer {
             return Err(Refused::Invalid("critical extensions are not understood"));
         }
         let algorithm = SigningAlgorithm::named(header.alg)
-            .filter(|algorithm| self.algorithms.contains(algorithm))
+            .filter(|algorithm| self.rules.algorithms.contains(algorithm))
             .ok_or(Refused::Invalid("algorithm not allowed"))?;
         let key_id = header.kid.as_deref();
         if key_id.is_some_and(|id| id.len() > MAX_KEY_ID) {
@@ -211,8 +201,8 @@ impl Issuer {
         let mut validation = Validation::new(algorithm.of_jwt());
         // Times are checked here, by the clock that is given.
         validation.validate_exp = false;
-        validation.set_issuer(&[&self.url]);
-        match &self.audience {
+        validation.set_issuer(&[&self.rules.url]);
+        match &self.rules.audience {
             Some(audience) => {
                 validation.set_audience(&[audience]);
                 validation.set_required_spec_claims(&["exp", "iss", "aud"]);
@@ -227,12 +217,12 @@ impl Issuer {
 
     fn check(&self, claims: Map<String, Value>, version: u64, now: i64) -> Result<Claims, Refused> {
         // The library also takes a list of issuers.
-        if claims.get("iss").and_then(Value::as_str) != Some(self.url.as_str()) {
+        if claims.get("iss").and_then(Value::as_str) != Some(self.rules.url.as_str()) {
             return Err(Refused::Invalid("issuer"));
         }
         let time = |name: &str| claims.get(name).map(|value| seconds(value).ok_or(()));
         let expires = match time("exp") {
-            Some(Ok(expires)) => expires.saturating_add(self.leeway),
+            Some(Ok(expires)) => expires.saturating_add(self.rules.leeway),
             _ => return Err(Refused::Invalid("exp")),
         };
         if expires <= now {
@@ -240,7 +230,7 @@ impl Issuer {
         }
         match time("nbf") {
             None => {}
-            Some(Ok(from)) if from.saturating_sub(self.leeway) <= now => {}
+            Some(Ok(from)) if from.saturating_sub(self.rules.leeway) <= now => {}
             Some(_) => return Err(Refused::Invalid("not yet valid")),
         }
         Ok(Claims {
