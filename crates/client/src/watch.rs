@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use reqwest::header::{ACCEPT, HeaderValue};
-use reqwest::{Method, Response, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -101,13 +101,32 @@ impl Client {
         follow: &Follow,
         limit: u32,
     ) -> Result<Option<KeysetPage>, CallError> {
-        let page = self.keyset(follow, limit, None).await?;
+        let page = match self.keyset(follow, limit, None).await {
+            Err(error) if error.status() == Some(StatusCode::BAD_REQUEST) => {
+                return match self.is_paged_by_number(follow).await? {
+                    true => Ok(None),
+                    false => Err(error),
+                };
+            }
+            page => page?,
+        };
         Ok(page.since.map(|since| KeysetPage {
             items: page.items,
             url: page.url,
             next: page.next,
             since,
         }))
+    }
+
+    /// An API of v1.0 ignores what it does not know, but not a member it does not have: the question is asked again
+    /// without any.
+    async fn is_paged_by_number(&self, follow: &Follow) -> Result<bool, CallError> {
+        let plain = Follow {
+            plural: follow.plural.clone(),
+            ..Follow::default()
+        };
+        let page = self.keyset(&plain, 1, None).await?;
+        Ok(page.since.is_none())
     }
 
     /// The page after one.

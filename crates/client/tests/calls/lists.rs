@@ -1,5 +1,5 @@
 use futures::TryStreamExt;
-use hyperfleet_client::ListQuery;
+use hyperfleet_client::{Follow, ListQuery, StatusCode};
 use serde_json::json;
 
 use crate::server::{Server, json, plain};
@@ -92,4 +92,34 @@ async fn a_page_that_fails_ends_the_list_with_an_error() {
         .try_collect()
         .await;
     assert_eq!(all.unwrap_err().status().unwrap().as_u16(), 400);
+}
+
+#[tokio::test]
+async fn an_api_that_knows_neither_feed_nor_all_members_has_nothing_to_follow() {
+    let refused = |asked: &crate::server::Asked| asked.path_and_query.contains("fields=");
+    let follow = Follow {
+        plural: "clusters".to_owned(),
+        fields: Some("id,status.phase".to_owned()),
+        ..Follow::default()
+    };
+    let problem =
+        json!({"code": "HYPERFLEET-VAL-000", "status": 400, "detail": "field(s) doesn't exist"});
+    let said = problem.clone();
+    let v1 = Server::start(move |_, asked| match refused(asked) {
+        true => json(400, said.clone()),
+        false => page(&["a"], 1),
+    })
+    .await;
+    assert!(v1.client().first_page(&follow, 10).await.unwrap().is_none());
+    let ours = Server::start(move |_, asked| match refused(asked) {
+        true => json(400, problem.clone()),
+        false => json(200, json!({"items": [], "since": "1:2:"})),
+    })
+    .await;
+    let told = ours.client().first_page(&follow, 10).await.unwrap_err();
+    assert_eq!(
+        told.status(),
+        Some(StatusCode::BAD_REQUEST),
+        "a mistake of ours stays one"
+    );
 }

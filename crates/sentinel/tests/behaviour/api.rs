@@ -91,13 +91,23 @@ async fn list(
     if inner.away {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }
+    let all = inner.lists.get(&plural).map_or(&[][..], Vec::as_slice);
+    // v1.0 refuses members it does not have, unless there is nothing to leave them out of.
+    if query
+        .get("fields")
+        .is_some_and(|fields| fields.contains("status.phase"))
+        && !all.is_empty()
+    {
+        let problem = json!({"code": "HYPERFLEET-VAL-000", "status": 400,
+            "detail": "The following field(s) doesn't exist in `Resource`: status.phase"});
+        return (StatusCode::BAD_REQUEST, axum::Json(problem)).into_response();
+    }
     let number = |name: &str, default: usize| {
         query
             .get(name)
             .map_or(default, |text| text.parse::<usize>().unwrap())
     };
     let (page, size) = (number("page", 1), number("size", 20));
-    let all = inner.lists.get(&plural).map_or(&[][..], Vec::as_slice);
     let start = ((page - 1) * size).saturating_sub((page - 1) * inner.shift);
     let items: Vec<Value> = all.iter().skip(start).take(size).cloned().collect();
     let shifted = (page - 1) * inner.shift;
