@@ -38,7 +38,7 @@ pub use config::{Auth, ClientConfig, TokenFrom, Trust};
 pub use error::{CallError, Cause};
 pub use operations::{AuditQuery, Stretch};
 pub use origins::NotAnOrigin;
-pub use remote::{RemoteCondition, RemoteReference, RemoteResource, RemoteStatus};
+pub use remote::{RemoteAdapter, RemoteCondition, RemoteReference, RemoteResource, RemoteStatus};
 pub use reqwest::{Method, StatusCode, header};
 pub use retry::{Backoff, Retry};
 pub use token::TokenError;

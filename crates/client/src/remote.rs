@@ -45,8 +45,21 @@ pub struct RemoteStatus {
     /// Absent in the Go API v1.0.
     pub phase: Option<String>,
     pub conditions: Vec<RemoteCondition>,
+    /// In the order of their names. Absent in the Go API v1.0.
+    pub adapters: Vec<RemoteAdapter>,
     /// Absent in the Go API v1.0.
     pub last_updated_time: Option<Time>,
+}
+
+/// What one adapter says, in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct RemoteAdapter {
+    /// Empty if it was not asked for.
+    pub name: String,
+    pub available: String,
+    pub observed_generation: i64,
+    /// Empty until it says anything about it.
+    pub finalized: String,
 }
 
 /// One condition of a resource.
@@ -91,6 +104,12 @@ impl RemoteResource {
                     .into_iter()
                     .flatten()
                     .map(condition)
+                    .collect(),
+                adapters: status["adapters"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(adapter)
                     .collect(),
                 last_updated_time: time(status, "last_updated_time"),
             },
@@ -139,6 +158,15 @@ fn reference(json: &Value) -> Option<RemoteReference> {
         kind: text(object, "kind"),
         href: text(object, "href"),
     })
+}
+
+fn adapter(json: &Value) -> RemoteAdapter {
+    RemoteAdapter {
+        name: text(json, "name"),
+        available: text(json, "available"),
+        observed_generation: json["observed_generation"].as_i64().unwrap_or(0),
+        finalized: text(json, "finalized"),
+    }
 }
 
 fn condition(json: &Value) -> RemoteCondition {

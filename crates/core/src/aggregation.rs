@@ -129,5 +129,8 @@ fn summary(report: &AdapterStatus) -> AdapterSummary {
             .condition(types::AVAILABLE)
             .map_or(ConditionStatus::Unknown, |available| available.status),
         observed_generation: report.observed_generation,
+        finalized: report
+            .condition(types::FINALIZED)
+            .map(|finalized| finalized.status),
     }
 }

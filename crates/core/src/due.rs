@@ -4,16 +4,23 @@
 //!   nobody has reported on this generation ──► now
 //!   otherwise                              ──► last_updated_time + backoff(ready?)
 //!   published before, nothing changed      ──► not before published + backoff
+//!   published before, and since then a
+//!   report changed what others may wait for ──► published + SETTLE, a bounded number of times
 //! ```
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::condition::types;
 use crate::generation::Generation;
-use crate::phase::Phase;
-use crate::resource::Resource;
 use crate::time::Time;
+
+/// Adapters answer an event together. What they say within this time of it is one reason for the next, not one each.
+pub const SETTLE: Duration = Duration::from_millis(50);
+
+/// How many events in a row one resource may owe to reports. A chain of adapters needs one or two for each; adapters
+/// that take back what they said come to the end of it, and wait for the backoff from then on. What was used comes
+/// back one by one, with events that time alone was the reason for.
+pub const MOST_PROGRESS: u8 = 32;
 
 /// How long to wait between two looks at the same resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,29 +49,9 @@ pub struct View {
     /// Whether any required adapter has reported since then.
     pub reported: bool,
     pub last_updated_time: Time,
-}
-
-impl View {
-    pub fn of(resource: &Resource) -> View {
-        let (ready, last_updated_time) = match resource.condition(types::RECONCILED) {
-            Some(reconciled) => (
-                reconciled.status.is_true() && resource.status.phase == Phase::Ready,
-                reconciled.last_updated_time,
-            ),
-            None => (
-                resource.status.phase == Phase::Ready,
-                resource.status.last_updated_time,
-            ),
-        };
-        View {
-            generation: resource.generation,
-            deleting: resource.is_deleting(),
-            ready,
-            updated_time: resource.updated_time,
-            reported: last_updated_time > resource.updated_time,
-            last_updated_time,
-        }
-    }
+    /// Differs where what an adapter may wait for differs: the statuses of conditions and adapters, not their words and
+    /// not their times.
+    pub progress: u64,
 }
 
 /// The last event sent for a resource.
@@ -74,17 +61,32 @@ pub struct Published {
     pub generation: Generation,
     pub deleting: bool,
     pub updated_time: Time,
+    pub progress: u64,
+    /// How many events this version owes to reports, less those that have come back.
+    pub progressed: u8,
 }
 
 impl Published {
-    /// An event sent now for what is seen.
-    pub fn now(view: &View, at: Time) -> Published {
+    /// An event sent now for what is seen, after another or as the first.
+    pub fn after(before: Option<&Published>, view: &View, at: Time) -> Published {
+        let progressed = match before.filter(|before| before.saw(view)) {
+            None => 0,
+            Some(before) if before.progress == view.progress => before.progressed.saturating_sub(1),
+            Some(before) => before.progressed.saturating_add(1).min(MOST_PROGRESS),
+        };
         Published {
             at,
             generation: view.generation,
             deleting: view.deleting,
             updated_time: view.updated_time,
+            progress: view.progress,
+            progressed,
         }
+    }
+
+    /// Whether reports since then are a reason for another event.
+    pub fn is_behind(&self, view: &View) -> bool {
+        self.saw(view) && self.progress != view.progress && self.progressed < MOST_PROGRESS
     }
 
     /// Whether the resource is what it was when the event was sent, apart from what was reported.
@@ -100,6 +102,7 @@ pub enum Reason {
     Created,
     Changed,
     Deleted,
+    Progress,
     NotReady,
     Refresh,
 }
@@ -111,14 +114,15 @@ impl Reason {
             Reason::Created => "created",
             Reason::Changed => "generation-changed",
             Reason::Deleted => "deleted",
+            Reason::Progress => "status-changed",
             Reason::NotReady => "backoff-expired",
             Reason::Refresh => "max-age-expired",
         }
     }
 
-    /// Whether time alone is the reason; everything else is somebody's doing and cannot wait.
-    pub fn is_periodic(self) -> bool {
-        matches!(self, Reason::NotReady | Reason::Refresh)
+    /// Whether the owner of the resource did something: that cannot wait.
+    pub fn is_urgent(self) -> bool {
+        matches!(self, Reason::Created | Reason::Changed | Reason::Deleted)
     }
 }
 
@@ -138,7 +142,7 @@ pub struct Due {
 
 impl Due {
     pub fn is_due(self, now: Time) -> bool {
-        self.at <= now || !self.reason.is_periodic()
+        self.at <= now || self.reason.is_urgent()
     }
 }
 
@@ -176,10 +180,20 @@ pub fn due(view: &View, published: Option<&Published>, backoff: Backoff) -> Due 
             at: last.at,
             reason: unseen(view.generation),
         },
-        Some(last) => Due {
-            at: base.at.max(after(last.at, wait)),
-            reason: periodic,
-        },
+        Some(last) => {
+            let aged = Due {
+                at: base.at.max(after(last.at, wait)),
+                reason: periodic,
+            };
+            let told = Due {
+                at: after(last.at, SETTLE),
+                reason: Reason::Progress,
+            };
+            match last.is_behind(view) && told.at < aged.at {
+                true => told,
+                false => aged,
+            }
+        }
     }
 }
 
@@ -209,11 +223,12 @@ mod tests {
             updated_time: at(-5),
             reported: true,
             last_updated_time: at(0),
+            progress: 1,
         }
     }
 
     fn published(seconds: i64) -> Published {
-        Published::now(&view(), at(seconds))
+        Published::after(None, &view(), at(seconds))
     }
 
     #[test]
@@ -331,6 +346,82 @@ mod tests {
             due(&reported, Some(&published(3)), Backoff::default()).at,
             at(18)
         );
+    }
+
+    #[test]
+    fn a_report_that_others_may_wait_for_is_due_when_its_burst_has_settled() {
+        let progressed = View {
+            progress: 2,
+            last_updated_time: at(3),
+            ..view()
+        };
+        let next = due(&progressed, Some(&published(3)), Backoff::default());
+        let settled = at(3) + TimeDelta::from_std(SETTLE).unwrap();
+        assert_eq!(
+            next,
+            Due {
+                at: settled,
+                reason: Reason::Progress
+            }
+        );
+        assert!(
+            !next.is_due(at(3)),
+            "those who answer together are one reason"
+        );
+        assert!(next.is_due(settled));
+        let seen = Published::after(Some(&published(3)), &progressed, settled);
+        let next = due(&progressed, Some(&seen), Backoff::default());
+        assert_eq!(next.reason, Reason::NotReady, "told once");
+        let impatient = Backoff {
+            not_ready: Duration::from_millis(20),
+            ..Backoff::default()
+        };
+        let next = due(&progressed, Some(&published(3)), impatient);
+        assert_eq!(next.reason, Reason::NotReady, "the earlier of the two");
+    }
+
+    #[test]
+    fn without_an_event_before_it_there_is_no_progress() {
+        assert_eq!(
+            due(&view(), None, Backoff::default()).reason,
+            Reason::NotReady
+        );
+    }
+
+    /// Events about a resource whose status is another one after every event, as long as they come at once.
+    fn events_of_a_flapping_one(mut last: Published) -> (u32, Published) {
+        let mut events = 0;
+        loop {
+            let flapped = View {
+                progress: last.progress + 1,
+                ..view()
+            };
+            if due(&flapped, Some(&last), Backoff::default()).reason != Reason::Progress {
+                return (events, last);
+            }
+            last = Published::after(Some(&last), &flapped, last.at);
+            events += 1;
+        }
+    }
+
+    #[test]
+    fn what_flaps_comes_to_an_end_and_then_costs_no_more_than_its_backoff() {
+        let most = u32::from(MOST_PROGRESS);
+        let (events, spent) = events_of_a_flapping_one(published(0));
+        assert_eq!(events, most);
+        assert_eq!(events_of_a_flapping_one(spent).0, 0);
+        let still = View {
+            progress: spent.progress,
+            ..view()
+        };
+        let rested = Published::after(Some(&spent), &still, at(10));
+        assert_eq!(events_of_a_flapping_one(rested).0, 1, "one comes back");
+        let changed = View {
+            generation: Generation::FIRST.next(),
+            ..still
+        };
+        let anew = Published::after(Some(&spent), &changed, at(10));
+        assert_eq!(anew.progressed, 0, "a new version begins anew");
     }
 
     #[test]

@@ -150,4 +150,7 @@ pub struct AdapterSummary {
     pub name: AdapterName,
     pub available: condition::ConditionStatus,
     pub observed_generation: Generation,
+    /// Whether it has cleaned up; there once the adapter says anything about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finalized: Option<condition::ConditionStatus>,
 }

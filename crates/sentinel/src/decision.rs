@@ -98,6 +98,7 @@ impl Decision {
                 let at = match due.reason {
                     Reason::NotReady => later(due.at, jitter.of(backoff.not_ready, known.spread)),
                     Reason::Refresh => later(due.at, jitter.of(backoff.ready, known.spread)),
+                    Reason::Progress => due.at,
                     Reason::Created | Reason::Changed | Reason::Deleted => due.at.min(now),
                 };
                 if at <= now {

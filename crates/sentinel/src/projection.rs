@@ -19,7 +19,7 @@ pub(crate) enum Projection {
 const ALWAYS: [&str; 2] = ["id", "kind"];
 
 /// What the decision and the selector look at. Most of a fleet's bytes are words in conditions that nobody reads here.
-const LOOKED_AT: [&str; 12] = [
+const LOOKED_AT: [&str; 15] = [
     "id",
     "kind",
     "generation",
@@ -29,6 +29,9 @@ const LOOKED_AT: [&str; 12] = [
     "status.conditions.type",
     "status.conditions.status",
     "status.conditions.last_updated_time",
+    "status.adapters.available",
+    "status.adapters.observed_generation",
+    "status.adapters.finalized",
     "created_time",
     "updated_time",
     "deleted_time",
@@ -110,7 +113,8 @@ mod tests {
         let narrow = of("href").unwrap();
         assert_eq!(
             narrow,
-            "created_time,deleted_time,generation,href,id,kind,labels,status.conditions.last_updated_time,\
+            "created_time,deleted_time,generation,href,id,kind,labels,status.adapters.available,\
+             status.adapters.finalized,status.adapters.observed_generation,status.conditions.last_updated_time,\
              status.conditions.status,status.conditions.type,status.last_updated_time,status.phase,updated_time"
         );
         let whole = of("status").unwrap();

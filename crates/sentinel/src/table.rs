@@ -66,6 +66,12 @@ impl Entry {
     pub(crate) fn changed_since_published(&self) -> bool {
         self.digest != self.published_digest
     }
+
+    /// Whether more than its age is a reason for an event.
+    pub(crate) fn has_news(&self) -> bool {
+        let behind = |sent: &Published| sent.is_behind(&self.view);
+        self.owed_since.is_some() || self.published.as_ref().is_some_and(behind)
+    }
 }
 
 /// What a source saw of a resource, before the table knows it.

@@ -1,6 +1,8 @@
 //! What the decision looks at, in a resource of any API version.
 
-use hyperfleet_client::RemoteResource;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hyperfleet_client::{RemoteResource, RemoteStatus};
 use hyperfleet_core::condition::types;
 use hyperfleet_core::due::View;
 use hyperfleet_core::generation::Generation;
@@ -37,7 +39,23 @@ pub fn view(resource: &RemoteResource) -> View {
             (None, _) => false,
         },
         last_updated_time: last_updated_time.or(changed).unwrap_or(Time::UNIX_EPOCH),
+        progress: progress(&resource.status),
     }
+}
+
+/// What adapters may wait for, and nothing that a report without news moves. An API that does not sum up its adapters
+/// (v1.0) has a condition for each, with the generation it is about.
+fn progress(status: &RemoteStatus) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    status.phase.hash(&mut hasher);
+    status.adapters.hash(&mut hasher);
+    for condition in &status.conditions {
+        (&condition.kind, &condition.status).hash(&mut hasher);
+        if status.adapters.is_empty() {
+            condition.observed_generation.hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]

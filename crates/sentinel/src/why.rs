@@ -210,6 +210,10 @@ impl Decision {
                         "to be deleted, and no required adapter has reported since: at once"
                             .to_owned()
                     }
+                    Reason::Progress => {
+                        "a report changed what adapters may wait for: as soon as they have settled"
+                            .to_owned()
+                    }
                     Reason::NotReady => format!(
                         "not ready: backoff_not_ready ({}) after the oldest report, and the jitter",
                         text(backoff.not_ready)

@@ -220,11 +220,12 @@ fn view() -> View {
         updated_time: now() - TimeDelta::seconds(100),
         reported: true,
         last_updated_time: now(),
+        progress: 1,
     }
 }
 
 fn published(seconds_ago: i64) -> Published {
-    Published::now(&view(), now() - TimeDelta::seconds(seconds_ago))
+    Published::after(None, &view(), now() - TimeDelta::seconds(seconds_ago))
 }
 
 fn decide(decision: &Decision, published: Option<Published>, changed: bool) -> Next {

@@ -88,6 +88,7 @@ impl Engine {
             entry.published = entry.published.filter(|sent| sent.saw(&entry.view));
             if let Some(sent) = &mut entry.published {
                 sent.at = sent.at.min(now);
+                sent.progress = entry.view.progress;
             }
             if entry.view.reported {
                 entry.owed_since = None;

@@ -18,9 +18,9 @@ impl Engine {
         let now = self.clock.now();
         while let Some(key) = self.table.pop_due(now) {
             let entry = self.table.get(key);
-            let since = match entry.and_then(|entry| entry.owed_since) {
-                Some(_) => Since::Changed,
-                None => Since::Aged,
+            let since = match entry.is_some_and(Entry::has_news) {
+                true => Since::Changed,
+                false => Since::Aged,
             };
             self.backlog.push(key, since);
         }
@@ -49,7 +49,7 @@ impl Engine {
         entry.stage = Stage::InFlight;
         let sent = Sent {
             key,
-            published: Published::now(&entry.view, now),
+            published: Published::after(entry.published.as_ref(), &entry.view, now),
             digest: entry.digest,
             reason,
             due,

@@ -18,6 +18,7 @@ fn seen(pass: u32) -> Seen {
             ready: false,
             updated_time: at(0),
             reported: false,
+            progress: 0,
             last_updated_time: at(0),
         },
         digest: 1,

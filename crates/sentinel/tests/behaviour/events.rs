@@ -47,15 +47,56 @@ async fn what_is_not_ready_is_sent_again_after_10_seconds_and_not_before() {
 #[tokio::test(start_paused = true)]
 async fn a_report_postpones_the_next_event() {
     let api = Api::default();
-    api.put("clusters", cluster("c1"));
+    api.put("clusters", reported(cluster("c1"), "Provisioning", 1.0));
     let world = World::of(api.clone()).await;
     world.synced().await;
     world.advance(4.0).await;
     api.put("clusters", reported(cluster("c1"), "Provisioning", 4.0));
     world.advance(9.9).await;
-    assert_eq!(world.log().len(), 1);
+    assert_eq!(world.log(), []);
     world.advance(0.2).await;
-    assert_eq!(world.log()[1..], [(14.0, "backoff-expired".to_owned())]);
+    assert_eq!(world.log(), [(14.0, "backoff-expired".to_owned())]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_changed_the_status_is_told_once_and_one_without_news_is_not() {
+    let api = Api::default();
+    api.put("clusters", cluster("c1"));
+    let world = World::of(api.clone()).await;
+    world.synced().await;
+    assert_eq!(world.log(), [(0.0, "created".to_owned())]);
+    world.advance(4.0).await;
+    api.put("clusters", reported(cluster("c1"), "Provisioning", 4.0));
+    world.advance(2.0).await;
+    let told = [(5.0, "status-changed".to_owned())];
+    assert_eq!(world.log()[1..], told, "at the next pass");
+    for seconds in [7.0, 12.0, 17.0] {
+        api.put("clusters", reported(cluster("c1"), "Provisioning", seconds));
+        world.advance(5.0).await;
+    }
+    assert_eq!(world.log()[1..], told, "only its times have moved");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_flaps_is_told_no_more_often_than_allowed() {
+    let api = Api::default();
+    api.put("clusters", cluster("c1"));
+    let world = World::with(api.clone(), |options| {
+        options.poll_interval = "1s".parse().unwrap();
+        options.backoff_not_ready = "1h".parse().unwrap();
+        options.backoff_ready = "1h".parse().unwrap();
+    })
+    .await;
+    world.synced().await;
+    for round in 0..100 {
+        let phase = ["Ready", "Provisioning"][round % 2];
+        api.put("clusters", reported(cluster("c1"), phase, round as f64));
+        world.advance(1.0).await;
+    }
+    let most = usize::from(hyperfleet_core::due::MOST_PROGRESS);
+    assert_eq!(world.log().len(), 1 + most);
     world.stop().await;
 }
 

@@ -161,6 +161,44 @@ async fn a_deleted_parent_has_an_event_when_its_last_child_is_gone() {
     world.cancel.cancel();
 }
 
+/// A report of the one required adapter, as it would be while a Job runs and after it.
+fn report(available: &str, message: &str) -> Value {
+    json!({"adapter": "validation", "observed_generation": 1, "conditions": [
+        {"type": "Available", "status": available, "reason": "Job", "message": message},
+        {"type": "Applied", "status": "True"}, {"type": "Health", "status": "True"},
+    ]})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_has_its_event_if_it_changed_what_others_may_wait_for() {
+    let mut world = World::new(|_| {}).await;
+    world.followed().await;
+    let id = world.create("chained").await;
+    assert_eq!(world.told().await, said(&id, "created"));
+    let reports = async |world: &World, reports: &[(&str, &str)]| {
+        for (available, message) in reports {
+            let report = report(available, message);
+            world.client.report("clusters", &id, &report).await.unwrap();
+        }
+    };
+    let running = [
+        ("False", "it runs"),
+        ("False", "it runs"),
+        ("False", "still"),
+    ];
+    reports(&world, &running).await;
+    assert_eq!(world.told().await, said(&id, "status-changed"));
+    reports(&world, &[("True", "it is done"), ("True", "it is done")]).await;
+    assert_eq!(world.told().await, said(&id, "status-changed"));
+    let next = world.create("next").await;
+    assert_eq!(
+        world.told().await,
+        said(&next, "created"),
+        "the same again, and other words, are no reason"
+    );
+    world.cancel.cancel();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_api_that_restarts_is_followed_from_where_it_was() {
     let mut world = World::new(|_| {}).await;

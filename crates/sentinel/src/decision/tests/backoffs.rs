@@ -1,6 +1,7 @@
 //! Every rule and every tie of deciding by backoffs, from the resource as an API shows it.
 
 use hyperfleet_client::RemoteResource;
+use hyperfleet_core::due::MOST_PROGRESS;
 use proptest::prelude::*;
 
 use super::*;
@@ -24,6 +25,10 @@ struct Case {
 #[derive(Clone, Copy, PartialEq)]
 enum Version {
     This,
+    /// This one, before reports changed its status.
+    Unreported,
+    /// The same, after many events for the same reason.
+    Restless,
     Before,
 }
 
@@ -62,9 +67,15 @@ impl Case {
     fn next(&self, jitter: f64, spread: f64) -> Next {
         let view = view(&self.resource());
         let published = self.sent.map(|(seconds, version)| {
-            let mut sent = Published::now(&view, at(seconds));
-            if version == Version::Before {
-                sent.updated_time -= TimeDelta::hours(1);
+            let mut sent = Published::after(None, &view, at(seconds));
+            match version {
+                Version::This => {}
+                Version::Unreported => sent.progress ^= 1,
+                Version::Restless => {
+                    sent.progress ^= 1;
+                    sent.progressed = MOST_PROGRESS;
+                }
+                Version::Before => sent.updated_time -= TimeDelta::hours(1),
             }
             sent
         });
@@ -261,6 +272,96 @@ fn an_event_is_followed_by_silence_until_its_backoff_or_a_change() {
     ] {
         assert_eq!(case.next(0.0, 0.0), expected, "{name}");
     }
+}
+
+#[test]
+fn a_report_that_others_may_wait_for_is_due_as_soon_as_its_burst_has_settled() {
+    let reported = |sent| Case {
+        status: Some(("False", Some("Provisioning"), -0.01)),
+        sent: Some(sent),
+        ..case()
+    };
+    let ready = |sent| Case {
+        status: Some(("True", READY, -0.01)),
+        sent: Some(sent),
+        ..case()
+    };
+    let told = |due| publish("status-changed", due);
+    for (name, case, expected) in [
+        (
+            "at once",
+            reported((-3.0, Version::Unreported)),
+            told(-2.95),
+        ),
+        (
+            "in the burst",
+            reported((-0.02, Version::Unreported)),
+            wait(0.03),
+        ),
+        (
+            "and ready by it",
+            ready((-3.0, Version::Unreported)),
+            told(-2.95),
+        ),
+        ("already told", reported((-3.0, Version::This)), wait(9.99)),
+        (
+            "again and again",
+            reported((-3.0, Version::Restless)),
+            wait(9.99),
+        ),
+        (
+            "and its owner changed it",
+            reported((-0.02, Version::Before)),
+            publish("created", -0.02),
+        ),
+    ] {
+        assert_eq!(case.next(0.0, 0.0), expected, "{name}");
+    }
+}
+
+#[test]
+fn what_others_may_wait_for_is_what_was_reported_and_not_when_or_in_which_words() {
+    let status = |phase: &str, adapters: Value, conditions: Value| {
+        let status = json!({"phase": phase, "adapters": adapters, "conditions": conditions});
+        let json = json!({"id": "c1", "generation": 2, "status": status});
+        view(&RemoteResource::from_json(json).unwrap()).progress
+    };
+    let adapter = |available: &str, generation: i64| json!([{"available": available, "observed_generation": generation}]);
+    let condition = |status: &str, time: &str, message: &str| json!([{"type": "Custom", "status": status, "last_updated_time": time, "message": message}]);
+    let before = status("Pending", adapter("True", 1), condition("False", NOW, "a"));
+    let later = "2026-01-01T12:00:07Z";
+    let same = status(
+        "Pending",
+        adapter("True", 1),
+        condition("False", later, "b"),
+    );
+    assert_eq!(before, same, "times and words");
+    let finalized = json!([{"available": "True", "observed_generation": 1, "finalized": "True"}]);
+    let mut seen = vec![
+        before,
+        status("Failed", adapter("True", 1), condition("False", NOW, "a")),
+        status("Pending", adapter("False", 1), condition("False", NOW, "a")),
+        status("Pending", adapter("True", 2), condition("False", NOW, "a")),
+        status("Pending", adapter("True", 1), condition("True", NOW, "a")),
+        status("Pending", finalized, condition("False", NOW, "a")),
+        status("Pending", json!([]), condition("False", NOW, "a")),
+    ];
+    let all = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), all, "each is another");
+}
+
+#[test]
+fn of_an_api_that_does_not_sum_up_its_adapters_their_conditions_tell_the_generation() {
+    let of = |generation: i64| {
+        let condition =
+            json!({"type": "DnsSuccessful", "status": "True", "observed_generation": generation});
+        let json = json!({"id": "c1", "generation": 2, "status": {"conditions": [condition]}});
+        view(&RemoteResource::from_json(json).unwrap()).progress
+    };
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
 }
 
 #[test]
