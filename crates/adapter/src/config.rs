@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use hyperfleet_runtime::config::{ConfigError, DEFAULT_PATHS, Loader};
 use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, yaml};
+use hyperfleet_transport::MAESTRO_VARIABLES;
 
 use crate::task::Task;
 
@@ -21,6 +22,7 @@ mod deployment;
 mod discovery;
 mod files;
 mod held;
+mod keys;
 mod lifecycle;
 mod manifest;
 mod names;
@@ -31,6 +33,7 @@ mod post;
 mod preconditions;
 mod resources;
 mod scope;
+mod transport;
 
 pub use deployment::{
     ApiAuth, ApiClient, BrokerClient, Clients, Deployment, Identity, KubernetesClient,
@@ -38,100 +41,12 @@ pub use deployment::{
 };
 use files::Files;
 use hyperfleet_source::fields::{Fields, Found};
+pub use keys::FLAGS;
+pub(crate) use keys::{LOG_VARIABLES, VARIABLES};
 pub use older::{
     Metadata, OlderApi, OlderBroker, OlderIdentity, OlderKubernetes, OlderMessageBroker, Spec,
 };
 use scope::Scope;
-
-/// Which environment variable sets which key. The first name of a key wins.
-pub(crate) const VARIABLES: [(&str, &str); 17] = [
-    ("HYPERFLEET_API_BASE_URL", "clients.hyperfleet_api.base_url"),
-    ("HYPERFLEET_API_VERSION", "clients.hyperfleet_api.version"),
-    ("HYPERFLEET_API_TIMEOUT", "clients.hyperfleet_api.timeout"),
-    (
-        "HYPERFLEET_API_RETRY_ATTEMPTS",
-        "clients.hyperfleet_api.retry_attempts",
-    ),
-    (
-        "HYPERFLEET_API_RETRY_BACKOFF",
-        "clients.hyperfleet_api.retry_backoff",
-    ),
-    (
-        "HYPERFLEET_API_BASE_DELAY",
-        "clients.hyperfleet_api.base_delay",
-    ),
-    (
-        "HYPERFLEET_API_MAX_DELAY",
-        "clients.hyperfleet_api.max_delay",
-    ),
-    (
-        "HYPERFLEET_API_AUTH_TOKEN_PATH",
-        "clients.hyperfleet_api.auth.token_path",
-    ),
-    (
-        "HYPERFLEET_API_AUTH_TOKEN_CACHE_TTL",
-        "clients.hyperfleet_api.auth.token_cache_ttl",
-    ),
-    (
-        "HYPERFLEET_BROKER_SUBSCRIPTION_ID",
-        "clients.broker.subscription_id",
-    ),
-    ("BROKER_SUBSCRIPTION_ID", "clients.broker.subscription_id"),
-    ("HYPERFLEET_BROKER_TOPIC", "clients.broker.topic"),
-    ("BROKER_TOPIC", "clients.broker.topic"),
-    (
-        "HYPERFLEET_KUBERNETES_KUBE_CONFIG_PATH",
-        "clients.kubernetes.kube_config_path",
-    ),
-    ("HYPERFLEET_KUBERNETES_QPS", "clients.kubernetes.qps"),
-    ("HYPERFLEET_KUBERNETES_BURST", "clients.kubernetes.burst"),
-    ("HYPERFLEET_DEBUG_CONFIG", "debug_config"),
-];
-
-/// Variables without our prefix, shared with every component.
-pub(crate) const LOG_VARIABLES: [(&str, &str); 3] = [
-    ("LOG_LEVEL", "log.level"),
-    ("LOG_FORMAT", "log.format"),
-    ("LOG_OUTPUT", "log.output"),
-];
-
-/// The flags of `adapter serve`, and which key each sets.
-pub const FLAGS: [(&str, &str); 16] = [
-    ("--debug-config", "debug_config"),
-    ("--log-level", "log.level"),
-    ("--log-format", "log.format"),
-    ("--log-output", "log.output"),
-    (
-        "--hyperfleet-api-base-url",
-        "clients.hyperfleet_api.base_url",
-    ),
-    ("--hyperfleet-api-version", "clients.hyperfleet_api.version"),
-    ("--hyperfleet-api-timeout", "clients.hyperfleet_api.timeout"),
-    (
-        "--hyperfleet-api-retry",
-        "clients.hyperfleet_api.retry_attempts",
-    ),
-    (
-        "--hyperfleet-api-retry-backoff",
-        "clients.hyperfleet_api.retry_backoff",
-    ),
-    (
-        "--hyperfleet-api-base-delay",
-        "clients.hyperfleet_api.base_delay",
-    ),
-    (
-        "--hyperfleet-api-max-delay",
-        "clients.hyperfleet_api.max_delay",
-    ),
-    ("--broker-subscription-id", "clients.broker.subscription_id"),
-    ("--broker-topic", "clients.broker.topic"),
-    (
-        "--kubernetes-kube-config-path",
-        "clients.kubernetes.kube_config_path",
-    ),
-    ("--kubernetes-qps", "clients.kubernetes.qps"),
-    ("--kubernetes-burst", "clients.kubernetes.burst"),
-];
 
 /// Where a task file is named if no flag does.
 pub const TASK_VARIABLE: &str = "HYPERFLEET_TASK_CONFIG";
@@ -165,7 +80,8 @@ pub fn deployment_loader(file: Option<PathBuf>) -> Loader {
         .file(file)
         .file_env("HYPERFLEET_ADAPTER_CONFIG")
         .search(DEFAULT_PATHS);
-    for (name, path) in VARIABLES.into_iter().chain(LOG_VARIABLES) {
+    let named = VARIABLES.into_iter().chain(MAESTRO_VARIABLES);
+    for (name, path) in named.chain(LOG_VARIABLES) {
         loader = loader.env_alias(name, path);
     }
     loader
@@ -283,7 +199,26 @@ impl Deployment {
                 "clients.hyperfleet_api.auth.token_path `{token}` must be an absolute path"
             ));
         }
+        let maestro = &self.clients.maestro;
+        if maestro.is_configured() {
+            maestro.target().map_err(LoadError::Invalid)?;
+        }
         Ok(())
+    }
+}
+
+/// What the task needs of the deployment.
+pub fn check_together(deployment: &Deployment, task: &Task) -> Result<(), LoadError> {
+    let works = task.resources.iter();
+    let work = works.into_iter().find(|one| one.destination.is_maestro());
+    match work {
+        Some(work) if !deployment.clients.maestro.is_configured() => {
+            Err(LoadError::Invalid(format!(
+                "resource `{}` goes to Maestro, but the deployment has no clients.maestro: say where it is",
+                work.name
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

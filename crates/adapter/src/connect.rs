@@ -11,14 +11,15 @@ use hyperfleet_client::{
 };
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
 use hyperfleet_transport::{
-    ConnectError, KubernetesConfig, KubernetesTransport, OwnershipError, Transport,
+    ConnectError, KubernetesConfig, KubernetesTransport, MaestroError, MaestroTransport,
+    OwnershipError, Target, Transport, Unconnected,
 };
 
 use crate::calls::{Api, HttpApi};
-use crate::config::{ApiClient, Deployment, KubernetesClient, RetryBackoff};
+use crate::config::{self, ApiClient, Deployment, KubernetesClient, LoadError, RetryBackoff};
 use crate::metrics::AdapterMetrics;
 use crate::pipeline::Engine;
-use crate::task::{Source, Task};
+use crate::task::{Param, Resource, Source, Task};
 
 /// Why an engine cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,12 @@ pub enum EngineError {
     /// Kubernetes does not answer.
     #[error(transparent)]
     Kubernetes(#[from] Box<ConnectError>),
+    /// Maestro does not answer.
+    #[error(transparent)]
+    Maestro(#[from] MaestroError),
+    /// Deployment and task do not fit together.
+    #[error(transparent)]
+    Together(#[from] LoadError),
     /// The keys of ownership cannot be read.
     #[error(transparent)]
     Ownership(#[from] OwnershipError),
@@ -41,22 +48,37 @@ pub enum EngineError {
 }
 
 impl Engine {
-    /// Connects to Kubernetes, and returns once it has answered; the API is contacted only when an
-    /// event needs it. Of `environment` the task sees what it names.
+    /// Connects to what the task keeps objects in, Kubernetes or Maestro or both, and returns once they have answered;
+    /// the API is contacted only when an event needs it. Of `environment` the task sees what it names.
     pub async fn connect(
         deployment: &Deployment,
         task: Task,
         environment: &BTreeMap<String, String>,
         metrics: Option<&Metrics>,
     ) -> Result<Self, EngineError> {
-        let config = kubernetes(&deployment.clients.kubernetes, &deployment.adapter.name);
-        let transport = KubernetesTransport::connect(config)
-            .await
-            .map_err(Box::new)?;
-        Self::with_transport(deployment, task, environment, metrics, Arc::new(transport))
+        config::check_together(deployment, &task)?;
+        let transport: Arc<dyn Transport> = match needs_kubernetes(&task) {
+            true => {
+                let client = &deployment.clients.kubernetes;
+                let config = kubernetes(client, &deployment.adapter.name);
+                let connected = KubernetesTransport::connect(config).await;
+                Arc::new(connected.map_err(Box::new)?)
+            }
+            false => Arc::new(Unconnected(Target::Kubernetes)),
+        };
+        let maestro: Arc<dyn Transport> = match needs_maestro(&task) {
+            true => {
+                let config = deployment.clients.maestro.target();
+                let config = config.map_err(EngineError::Invalid)?;
+                Arc::new(MaestroTransport::connect(config).await?)
+            }
+            false => Arc::new(Unconnected(Target::Maestro)),
+        };
+        let engine = Self::with_transport(deployment, task, environment, metrics, transport)?;
+        Ok(Self { maestro, ..engine })
     }
 
-    /// As [`connect`](Self::connect), with a target of the caller's.
+    /// As [`connect`](Self::connect), with a Kubernetes of the caller's. Maestro is contacted only when an event needs it.
     pub fn with_transport(
         deployment: &Deployment,
         task: Task,
@@ -73,6 +95,15 @@ impl Engine {
             Some(metrics) => Some(AdapterMetrics::new(metrics, name)?),
             None => None,
         };
+        let maestro: Arc<dyn Transport> = match deployment.clients.maestro.is_configured() {
+            true => {
+                let config = deployment.clients.maestro.target();
+                Arc::new(MaestroTransport::new(
+                    config.map_err(EngineError::Invalid)?,
+                )?)
+            }
+            false => Arc::new(Unconnected(Target::Maestro)),
+        };
         let config = deployment.redacted();
         if deployment.debug_config {
             tracing::info!(adapter = name, %config, "effective configuration");
@@ -87,10 +118,23 @@ impl Engine {
                 metrics: metrics.clone(),
             }),
             transport,
+            maestro,
             metrics,
             keys: deployment.ownership.load()?.map(Arc::new),
         })
     }
+}
+
+/// Nothing but works, and no values kept in the cluster: then none is needed.
+fn needs_kubernetes(task: &Task) -> bool {
+    let held = |param: &Param| matches!(param.source, Source::Held { .. });
+    let is_work = |resource: &Resource| resource.destination.is_maestro();
+    !needs_maestro(task) || !task.resources.iter().all(is_work) || task.params.iter().any(held)
+}
+
+fn needs_maestro(task: &Task) -> bool {
+    let mut resources = task.resources.iter();
+    resources.any(|resource| resource.destination.is_maestro())
 }
 
 /// Only what the task names. A variable a required parameter needs must be there from the start.

@@ -11,7 +11,7 @@ use crate::drift;
 use crate::owned;
 use crate::plan::{self, Drift, Found, RenderError};
 use crate::stamp::{ADAPTER, ALIAS, Stamp, generation_of};
-use crate::task::{DiscoverBy, Discovery, Resource};
+use crate::task::{Destination, DiscoverBy, Discovery, Resource};
 
 /// Why it is not known what the target has.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub(crate) async fn drift(
 ) -> Result<Drift, TransportError> {
     match (found.current(), plan::render(resource, context, stamp)) {
         (Some(live), Ok(manifest)) if !context.deleting => {
-            drifted(&manifest, live, transport, stamp.adapter).await
+            drifted(resource, &manifest, live, (transport, stamp.adapter)).await
         }
         _ => Ok(Drift::None),
     }
@@ -88,7 +88,10 @@ async fn find(
         let text = template.render(&context.data(), context.now);
         text.map_err(|error| failed(error.to_string()))
     };
-    let namespace = discovery.namespace.as_ref().map(render).transpose()?;
+    let namespace = match &resource.destination {
+        Destination::Kubernetes => discovery.namespace.as_ref().map(render).transpose()?,
+        Destination::Maestro { cluster } => Some(render(cluster)?.trim().to_owned()),
+    };
     match &discovery.by {
         DiscoverBy::Name(name) => {
             let name = render(name)?;
@@ -160,20 +163,25 @@ pub(crate) fn order(versions: &mut [Json], generation: Option<i64>) {
 /// Asks the server only about differences that can be seen, and believes it: it knows which ways
 /// of writing a value are the same.
 async fn drifted(
+    resource: &Resource,
     manifest: &Json,
     live: &Json,
-    transport: &dyn Transport,
-    adapter: &str,
+    (transport, adapter): (&dyn Transport, &str),
 ) -> Result<Drift, TransportError> {
     let same_object = live["metadata"]["name"] == manifest["metadata"]["name"];
     let same_generation = generation_of(live) == generation_of(manifest);
     if !same_object || !same_generation || plan::is_terminating(live) {
         return Ok(Drift::None);
     }
-    let manager = format!("hyperfleet-adapter/{adapter}");
-    if drift::differences(manifest, live).is_empty()
-        && owned::abandoned(&manager, manifest, live).is_empty()
-    {
+    let abandoned = match resource.destination {
+        Destination::Kubernetes => {
+            let manager = format!("hyperfleet-adapter/{adapter}");
+            owned::abandoned(&manager, manifest, live)
+        }
+        // Nobody else writes to the spec of a work, so all of it is ours.
+        Destination::Maestro { .. } => drift::differences(&live["spec"], &manifest["spec"]),
+    };
+    if drift::differences(manifest, live).is_empty() && abandoned.is_empty() {
         return Ok(Drift::None);
     }
     match transport.apply(manifest, Mode::DryRun).await {

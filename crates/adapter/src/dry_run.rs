@@ -4,7 +4,7 @@
 //! ```text
 //!  event.json ──────────► Engine ─► Trace ─► text │ JSON
 //!  api-responses.json ──► RecordedApi ──┘│
-//!  discovery.json ──────► OfflineTransport
+//!  discovery.json ──────► OfflineTransport, for Kubernetes and for Maestro
 //! ```
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use hyperfleet_broker::{Event, EventError};
-use hyperfleet_transport::{OfflineTransport, Preview};
+use hyperfleet_transport::{OfflineTransport, Preview, Target};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -100,10 +100,11 @@ pub async fn dry_run(
     let event = Event::decode(&inputs.event)?;
     let api = &deployment.clients.hyperfleet_api;
     let api = Arc::new(RecordedApi::new(inputs.responses.as_deref(), api)?);
-    let objects = match &inputs.discovery {
+    let objects: BTreeMap<String, Json> = match &inputs.discovery {
         Some(text) => serde_json::from_slice(text).map_err(DryRunError::Discovery)?,
         None => BTreeMap::new(),
     };
+    let offline = |target| Arc::new(OfflineTransport::new(target, objects.clone()));
     let named = task.environment.iter();
     let env = named
         .filter_map(|name| Some((name.clone(), inputs.environment.get(name)?.clone())))
@@ -114,7 +115,8 @@ pub async fn dry_run(
         config: Arc::new(deployment.redacted()),
         env,
         api: api.clone(),
-        transport: Arc::new(OfflineTransport::new(objects)),
+        transport: offline(Target::Kubernetes),
+        maestro: offline(Target::Maestro),
         metrics: None,
         keys: None,
     };

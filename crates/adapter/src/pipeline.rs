@@ -26,7 +26,7 @@ use crate::plan::{Operation, Permit};
 use crate::post;
 use crate::preconditions::{self, Verdict};
 use crate::resources::{self, Work};
-use crate::task::{Resource, Task};
+use crate::task::{Destination, Resource, Task};
 
 /// Everything one adapter needs to handle events. Shared by all its workers.
 pub struct Engine {
@@ -42,6 +42,8 @@ pub struct Engine {
     pub api: Arc<dyn Api>,
     /// Where objects are applied.
     pub transport: Arc<dyn Transport>,
+    /// Where works are handed to.
+    pub maestro: Arc<dyn Transport>,
     /// What is counted, if anything is.
     pub metrics: Option<AdapterMetrics>,
     /// What ownership of objects is signed with, if it is.
@@ -124,6 +126,14 @@ impl Progress {
 }
 
 impl Engine {
+    /// Where a resource is kept.
+    pub(crate) fn transport_of(&self, resource: &Resource) -> &dyn Transport {
+        match resource.destination {
+            Destination::Kubernetes => self.transport.as_ref(),
+            Destination::Maestro { .. } => self.maestro.as_ref(),
+        }
+    }
+
     /// Handles one event. `now` is the time in every expression and template of it.
     pub async fn handle(&self, event: &Event, now: DateTime<Utc>) -> Run {
         let subject = match Subject::of(event) {

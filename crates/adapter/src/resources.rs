@@ -50,10 +50,10 @@ pub(crate) async fn converge(engine: &Engine, progress: &mut Progress, permit: P
 /// What there is; `None` when it cannot be found out.
 async fn look(engine: &Engine, progress: &mut Progress, stamp: &Stamp<'_>) -> Option<Vec<Found>> {
     let resources = &engine.task.resources;
-    let transport = engine.transport.as_ref();
-    let looks = resources
-        .iter()
-        .map(|resource| discover::discover(resource, &progress.context, stamp, transport));
+    let looks = resources.iter().map(|resource| {
+        let transport = engine.transport_of(resource);
+        discover::discover(resource, &progress.context, stamp, transport)
+    });
     let mut found = Vec::with_capacity(resources.len());
     for (resource, look) in resources.iter().zip(join_all(looks).await) {
         match look {
@@ -68,6 +68,7 @@ async fn look(engine: &Engine, progress: &mut Progress, stamp: &Stamp<'_>) -> Op
         see(progress, resource, seen.current().cloned());
     }
     let drifts = resources.iter().zip(&found).map(|(resource, seen)| {
+        let transport = engine.transport_of(resource);
         discover::drift(resource, &progress.context, stamp, seen, transport)
     });
     let drifts = join_all(drifts).await;
@@ -153,7 +154,7 @@ async fn carry_out(
 ) -> bool {
     let resource = &engine.task.resources[index];
     let action = operation.action;
-    let effect = execute(&operation, engine.transport.as_ref()).await;
+    let effect = execute(&operation, engine.transport_of(resource)).await;
     tracing::debug!(
         resource = resource.name,
         operation = action.as_str(),

@@ -72,6 +72,38 @@ impl Stamp<'_> {
     }
 }
 
+/// The generation of a work on every object it carries that does not say one itself. They get no other mark: whose they
+/// are, the work says, and letting go of it lets go of them.
+pub fn mark_carried(work: &mut Json) -> Result<(), StampError> {
+    let generation = work["metadata"]["annotations"][GENERATION].clone();
+    let manifests = work.pointer_mut("/spec/workload/manifests");
+    let manifests = manifests.and_then(Json::as_array_mut);
+    for carried in manifests.into_iter().flatten() {
+        if !carried["metadata"].is_object() {
+            return Err(InvalidManifest {
+                missing: "metadata",
+            }
+            .into());
+        }
+        if generation.is_null() && carried["metadata"]["annotations"].is_null() {
+            continue;
+        }
+        let annotations = texts(carried, "annotations")?;
+        if !generation.is_null() {
+            annotations
+                .entry(GENERATION)
+                .or_insert_with(|| generation.clone());
+        }
+        match annotations.get(GENERATION) {
+            Some(written) if parse(written).is_none() => {
+                return Err(StampError::Generation(written.to_string()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Whether an object still carries a mark that says it is ours.
 pub fn is_marked(object: &Json) -> bool {
     let metadata = &object["metadata"];

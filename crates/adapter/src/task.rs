@@ -195,6 +195,8 @@ pub enum Test {
 pub struct Resource {
     /// `resources.<name>` in expressions.
     pub name: String,
+    /// Where it is kept.
+    pub destination: Destination,
     /// What sort of object.
     pub kind: ObjectKind,
     /// What it should look like. Without, it is somebody else's, and only patched, detached or
@@ -216,6 +218,25 @@ pub struct Resource {
     pub lifecycle: Lifecycle,
     /// Dangerous powers that it may ask for.
     pub(crate) allow: BTreeSet<Danger>,
+}
+
+/// Where an object is kept.
+#[derive(Debug)]
+pub enum Destination {
+    /// In the cluster the adapter is connected to.
+    Kubernetes,
+    /// At Maestro, for an agent to fetch.
+    Maestro {
+        /// The cluster it is for; what Maestro calls a consumer.
+        cluster: Template,
+    },
+}
+
+impl Destination {
+    /// Whether it is a work.
+    pub fn is_maestro(&self) -> bool {
+        matches!(self, Self::Maestro { .. })
+    }
 }
 
 /// The gates of an object. The order in which they are asked is the plan's.

@@ -5,6 +5,7 @@
 //! | Job | condition `Complete` | condition `Failed`, with its message | `JobRunning`, `JobPending` |
 //! | Deployment | observed, condition `Available` | `Progressing=False` | `Progressing` |
 //! | Namespace | phase `Active` | - | `Pending` |
+//! | ManifestWork | the agent reported on this version, condition `Available` | `Applied=False` | `Progressing` |
 //! | any other with conditions | `Available` or `Ready` | - | `Progressing` |
 //! | any other | it exists | - | - |
 
@@ -55,6 +56,7 @@ pub fn state(object: &Json) -> State {
     match object["kind"].as_str() {
         Some("Job") => job(object),
         Some("Deployment") => deployment(object),
+        Some("ManifestWork") => work(object),
         Some("Namespace") => match object["status"]["phase"].as_str() {
             None | Some("Active") => State::Ready,
             Some(phase) => State::progress("Pending", &format!("its phase is {phase}")),
@@ -81,6 +83,33 @@ fn job(object: &Json) -> State {
             State::progress("JobRunning", "the Job is running")
         }
         _ => State::progress("JobPending", "the Job has not started"),
+    }
+}
+
+/// What an agent says of a work outlives the work's next change, so it counts only for the version it is about.
+fn work(object: &Json) -> State {
+    let status = &object["status"];
+    let applied = condition(object, "Applied");
+    let seen = status["observedGeneration"].as_i64();
+    let seen = seen.or_else(|| applied?["observedGeneration"].as_i64());
+    let wanted = object["metadata"]["generation"].as_i64().unwrap_or(0);
+    if seen.is_none_or(|seen| seen < wanted) {
+        return State::progress(
+            "Progressing",
+            "the agent has not reported on this version yet",
+        );
+    }
+    if let Some(applied) = applied.filter(|found| found["status"] == "False") {
+        let said = |key: &str, or: &'static str| match applied[key].as_str() {
+            Some(text) if !text.is_empty() => text.to_owned(),
+            _ => or.to_owned(),
+        };
+        let reason = said("reason", "AppliedManifestWorkFailed");
+        return State::failed(&reason, &said("message", "the agent could not apply it"));
+    }
+    match is_true(object, "Available") {
+        true => State::Ready,
+        false => State::progress("Progressing", "its objects are not all available yet"),
     }
 }
 

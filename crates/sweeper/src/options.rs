@@ -9,7 +9,7 @@ use hyperfleet_runtime::GoDuration;
 use hyperfleet_runtime::health::HealthConfig;
 use hyperfleet_runtime::log::LogConfig;
 use hyperfleet_runtime::metrics::MetricsConfig;
-use hyperfleet_transport::{KubernetesConfig, OwnershipConfig};
+use hyperfleet_transport::{KubernetesConfig, MaestroClient, MaestroConfig, OwnershipConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,8 @@ pub struct ClientsOptions {
     pub hyperfleet_api: ApiOptions,
     /// Where objects are.
     pub kubernetes: KubernetesOptions,
+    /// Where works are, if there are any: in the name of its `source_id` only.
+    pub maestro: MaestroClient,
 }
 
 /// How the API is reached.
@@ -170,6 +172,9 @@ pub enum OptionsError {
     /// The client of the API cannot be made.
     #[error("clients.hyperfleet_api: {0}")]
     Api(#[from] BuildError),
+    /// Maestro cannot be reached as it is described.
+    #[error("{0}")]
+    Maestro(String),
     /// A value is out of its range.
     #[error("{key} must be {range}")]
     Range {
@@ -227,7 +232,7 @@ impl Options {
         if self.clients.hyperfleet_api.base_url.is_empty() {
             return Err(OptionsError::NoApi);
         }
-        Ok(())
+        self.maestro().map(drop)
     }
 
     /// A client of the API.
@@ -242,6 +247,13 @@ impl Options {
             cache_ttl: auth.token_cache_ttl.get(),
         });
         Ok(Client::new(config)?)
+    }
+
+    /// How to reach Maestro, if anything is said about it.
+    pub fn maestro(&self) -> Result<Option<MaestroConfig>, OptionsError> {
+        let maestro = &self.clients.maestro;
+        let target = maestro.is_configured().then(|| maestro.target());
+        target.transpose().map_err(OptionsError::Maestro)
     }
 
     /// How to reach the cluster.

@@ -11,7 +11,8 @@ use hyperfleet_core::ownership::Keyring;
 use hyperfleet_runtime::health::Health;
 use hyperfleet_runtime::metrics::{Metrics, MetricsError};
 use hyperfleet_transport::{
-    ConnectError, KubernetesTransport, ObjectKind, OwnershipError, Survey, pod_namespace,
+    Alongside, ConnectError, KubernetesTransport, MaestroError, MaestroTransport, ObjectKind,
+    OwnershipError, Survey, pod_namespace,
 };
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -35,6 +36,9 @@ pub enum SweeperError {
     /// Kubernetes does not answer.
     #[error(transparent)]
     Kubernetes(#[from] Box<ConnectError>),
+    /// Maestro does not answer.
+    #[error(transparent)]
+    Maestro(#[from] MaestroError),
     /// The metrics are registered already.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
@@ -62,7 +66,7 @@ pub struct Handle {
 }
 
 impl Sweeper {
-    /// Checks the options, reads the keys, and connects to Kubernetes.
+    /// Checks the options, reads the keys, and connects to Kubernetes, and to Maestro if it is configured.
     pub async fn connect(
         options: Options,
         metrics: Option<&Metrics>,
@@ -71,7 +75,12 @@ impl Sweeper {
         let cluster = KubernetesTransport::connect(options.kubernetes())
             .await
             .map_err(Box::new)?;
-        Sweeper::new(options, Arc::new(cluster), metrics)
+        let mut cluster: Arc<dyn Survey> = Arc::new(cluster);
+        if let Some(maestro) = options.maestro()? {
+            let maestro = MaestroTransport::connect(maestro).await?;
+            cluster = Arc::new(Alongside::new(cluster, Arc::new(maestro)));
+        }
+        Sweeper::new(options, cluster, metrics)
     }
 
     /// As [`connect`](Self::connect), with a cluster of the caller's.

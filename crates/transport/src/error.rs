@@ -36,10 +36,21 @@ impl fmt::Display for Operation {
     }
 }
 
+/// Which sort of target it was done to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A Kubernetes API server.
+    Kubernetes,
+    /// A Maestro server.
+    Maestro,
+}
+
 /// An operation that failed, on what, and how.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("cannot {operation} {object}: {failure}")]
 pub struct TransportError {
+    /// Where.
+    pub target: Target,
     /// What was being done.
     pub operation: Operation,
     /// To what, in words: `Job ns/name`.
@@ -191,8 +202,14 @@ impl TransportError {
             Failure::UnknownKind { .. } => "UnknownKind",
             Failure::QuotaExceeded { .. } => "QuotaExceeded",
             Failure::NamespaceTerminating { .. } => "NamespaceTerminating",
-            Failure::Unavailable { .. } => "KubernetesUnavailable",
-            Failure::Other { .. } => "KubernetesError",
+            Failure::Unavailable { .. } => match self.target {
+                Target::Kubernetes => "KubernetesUnavailable",
+                Target::Maestro => "MaestroUnavailable",
+            },
+            Failure::Other { .. } => match self.target {
+                Target::Kubernetes => "KubernetesError",
+                Target::Maestro => "MaestroError",
+            },
         }
     }
 }

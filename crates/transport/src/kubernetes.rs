@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Propagation, Scope,
-    Selector, Transport, TransportError,
+    Selector, Target, Transport, TransportError,
 };
 
 mod call;
@@ -22,6 +22,7 @@ mod discovery;
 mod limiter;
 mod survey;
 
+pub(crate) use connect::reason;
 pub use connect::{ConnectError, KubernetesConfig, pod_namespace};
 use discovery::{Discovered, Known, Place};
 use limiter::Limiter;
@@ -46,6 +47,7 @@ struct Doing {
 impl Doing {
     fn failed(&self, failure: Failure) -> TransportError {
         TransportError {
+            target: Target::Kubernetes,
             operation: self.operation,
             object: self.object.clone(),
             failure,
@@ -265,6 +267,7 @@ fn doing(operation: Operation, object: &ObjectRef) -> Doing {
 
 fn described(operation: Operation, manifest: &Value) -> Result<ObjectRef, TransportError> {
     ObjectRef::of(manifest).map_err(|error| TransportError {
+        target: Target::Kubernetes,
         operation,
         object: "the manifest".to_owned(),
         failure: Failure::Invalid {

@@ -9,29 +9,41 @@
 //!        │
 //!        ▼
 //!   Transport ──┬─ KubernetesTransport ── rate limit ── discovery cache ──► kube-apiserver
+//!               ├─ MaestroTransport ── reads over REST, writes as events over gRPC ──► Maestro
 //!               ├─ PreviewTransport ── the same, but every write is a server-side dry run
 //!               └─ OfflineTransport ─────────────────────────────────────► recorded objects
 //!        │
 //!        ▼
-//!   serde_json::Value │ TransportError { operation, object, failure }
+//!   serde_json::Value │ TransportError { target, operation, object, failure }
 //! ```
 //!
-//! Nothing here retries: whoever calls is called again when the object is next looked at.
+//! Nothing here retries what was answered: whoever calls is called again when the object is next looked at.
 
+mod alongside;
+mod crypto;
 mod error;
 mod kubernetes;
+mod maestro;
 mod object;
 mod offline;
 mod ownership;
 mod preview;
 mod survey;
 mod transport;
+mod unconnected;
 
-pub use error::{Failure, Operation, TransportError};
+pub use alongside::Alongside;
+pub use error::{Failure, Operation, Target, TransportError};
 pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport, pod_namespace};
+pub use maestro::{
+    MAESTRO_VARIABLES, MaestroAuth, MaestroAuthType, MaestroClient, MaestroConfig, MaestroError,
+    MaestroKeepalive, MaestroProbes, MaestroSecurity, MaestroTls, MaestroTlsFiles,
+    MaestroTransport,
+};
 pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
 pub use offline::OfflineTransport;
 pub use ownership::{OwnershipConfig, OwnershipError, claim};
 pub use preview::{Change, Preview, PreviewTransport, Previewed};
 pub use survey::{Kinds, Page, Survey};
 pub use transport::{Delete, Deletion, Mode, Propagation, Scope, Transport};
+pub use unconnected::Unconnected;

@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Transport,
-    TransportError,
+    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Target,
+    Transport, TransportError,
 };
 
 /// Holds what it is given. An applied object takes the recorded state of its name, if there is one,
 /// so that a run can be shown what a finished Job looks like.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OfflineTransport {
+    target: Target,
     objects: Mutex<BTreeMap<ObjectRef, Value>>,
     recorded: BTreeMap<String, Value>,
 }
@@ -33,13 +34,15 @@ const CLUSTER_KINDS: [&str; 8] = [
 ];
 
 impl OfflineTransport {
-    /// With objects by `metadata.name`, each of which has `apiVersion` and `kind`.
-    pub fn new(recorded: BTreeMap<String, Value>) -> Self {
+    /// With objects by `metadata.name`, each of which has `apiVersion` and `kind`; deleted ones go as the sort of target
+    /// lets them: at once, or, from Maestro, only when an agent says so, which here nobody is.
+    pub fn new(target: Target, recorded: BTreeMap<String, Value>) -> Self {
         let objects = recorded
             .values()
             .filter_map(|object| Some((key(&ObjectRef::of(object).ok()?), object.clone())))
             .collect();
         Self {
+            target,
             objects: Mutex::new(objects),
             recorded,
         }
@@ -61,6 +64,7 @@ impl OfflineTransport {
         mode: Mode,
     ) -> Result<Value, TransportError> {
         let object = ObjectRef::of(manifest).map_err(|error| TransportError {
+            target: self.target,
             operation,
             object: "the manifest".to_owned(),
             failure: Failure::Invalid {
@@ -70,7 +74,9 @@ impl OfflineTransport {
         })?;
         let stored = self.recorded.get(&object.name).unwrap_or(manifest).clone();
         if mode == Mode::Commit {
-            self.lock().insert(key(&object), stored.clone());
+            let mut objects = self.lock();
+            let place = place(&objects, &object);
+            objects.insert(place, stored.clone());
         }
         Ok(stored)
     }
@@ -85,6 +91,19 @@ fn key(object: &ObjectRef) -> ObjectRef {
     key
 }
 
+/// Under which name an object is held: a recorded one that does not say where it lives lives anywhere.
+fn place(objects: &BTreeMap<ObjectRef, Value>, object: &ObjectRef) -> ObjectRef {
+    let exact = key(object);
+    let anywhere = ObjectRef {
+        namespace: None,
+        ..exact.clone()
+    };
+    match !objects.contains_key(&exact) && objects.contains_key(&anywhere) {
+        true => anywhere,
+        false => exact,
+    }
+}
+
 #[async_trait]
 impl Transport for OfflineTransport {
     async fn scope(&self, kind: &ObjectKind) -> Result<Scope, TransportError> {
@@ -95,7 +114,8 @@ impl Transport for OfflineTransport {
     }
 
     async fn get(&self, object: &ObjectRef) -> Result<Option<Value>, TransportError> {
-        Ok(self.lock().get(&key(object)).cloned())
+        let objects = self.lock();
+        Ok(objects.get(&place(&objects, object)).cloned())
     }
 
     async fn list(
@@ -128,8 +148,10 @@ impl Transport for OfflineTransport {
 
     async fn patch(&self, object: &ObjectRef, patch: &Value) -> Result<Value, TransportError> {
         let mut objects = self.lock();
-        let Some(found) = objects.get_mut(&key(object)) else {
+        let place = place(&objects, object);
+        let Some(found) = objects.get_mut(&place) else {
             return Err(TransportError {
+                target: self.target,
                 operation: Operation::Patch,
                 object: object.to_string(),
                 failure: Failure::NotFound {
@@ -146,9 +168,21 @@ impl Transport for OfflineTransport {
         object: &ObjectRef,
         _options: &Delete,
     ) -> Result<Deletion, TransportError> {
-        Ok(match self.lock().remove(&key(object)) {
-            Some(_) => Deletion::Accepted,
-            None => Deletion::Absent,
+        let mut objects = self.lock();
+        let place = place(&objects, object);
+        let found = match self.target {
+            Target::Kubernetes => objects.remove(&place).is_some(),
+            Target::Maestro => match objects.get_mut(&place) {
+                Some(found) => {
+                    found["metadata"]["deletionTimestamp"] = Value::from("1970-01-01T00:00:00Z");
+                    true
+                }
+                None => false,
+            },
+        };
+        Ok(match found {
+            true => Deletion::Accepted,
+            false => Deletion::Absent,
         })
     }
 }
@@ -184,10 +218,30 @@ mod tests {
     async fn an_applied_object_takes_the_recorded_state_of_its_name() {
         let done = json!({"apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": "check", "namespace": "a"}, "status": {"succeeded": 1}});
-        let offline = OfflineTransport::new(BTreeMap::from([("check".to_owned(), done.clone())]));
+        let offline = OfflineTransport::new(
+            Target::Kubernetes,
+            BTreeMap::from([("check".to_owned(), done.clone())]),
+        );
         let manifest = json!({"apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": "check", "namespace": "a"}});
         assert_eq!(offline.apply(&manifest, Mode::Commit).await.unwrap(), done);
+    }
+
+    #[tokio::test]
+    async fn a_recorded_object_without_a_place_is_found_in_any() {
+        let work = json!({"apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork",
+            "metadata": {"name": "w"}});
+        let recorded = BTreeMap::from([("w".to_owned(), work.clone())]);
+        let offline = OfflineTransport::new(Target::Maestro, recorded);
+        let object = ObjectKind::of(&work).unwrap().named(Some("cluster1"), "w");
+        assert_eq!(offline.get(&object).await.unwrap(), Some(work));
+        let gone = offline.delete(&object, &Delete::default()).await.unwrap();
+        assert_eq!(gone, Deletion::Accepted);
+        let left = offline.get(&object).await.unwrap().unwrap();
+        assert!(
+            left["metadata"]["deletionTimestamp"].is_string(),
+            "no agent confirms it"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hyperfleet_runtime::log::LogConfig;
 use hyperfleet_runtime::{GoDuration, Secret};
-use hyperfleet_transport::OwnershipConfig;
+use hyperfleet_transport::{MaestroClient, OwnershipConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -74,6 +74,8 @@ pub struct Clients {
     pub broker: BrokerClient,
     /// The cluster that objects are applied to.
     pub kubernetes: KubernetesClient,
+    /// The Maestro server that works are handed to.
+    pub maestro: MaestroClient,
 }
 
 /// The HyperFleet API.

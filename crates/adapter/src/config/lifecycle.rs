@@ -210,6 +210,13 @@ fn check_owner(node: &Node, owner: &Resource, items: &[Node], found: &mut Found)
         );
         found.push(at.error(message));
     }
+    if owner.destination.is_maestro() {
+        let message = format!(
+            "`{}` is kept by Maestro, where nothing can own what is in Kubernetes",
+            owner.name
+        );
+        found.push(at.error(message));
+    }
     let named = |one: &&Node| {
         let name = one.get("name").or(one.get("alias"));
         name.and_then(Node::as_str) == Some(&owner.name)

@@ -7,9 +7,9 @@ use hyperfleet_source::{Node, suggest};
 
 use super::files::Files;
 use super::scope::Scope;
-use super::{call, discovery, lifecycle, manifest, names};
+use super::{call, discovery, lifecycle, manifest, names, transport};
 use crate::danger::Danger;
-use crate::task::{Nested, Resource};
+use crate::task::{Destination, Nested, Resource};
 
 pub(super) fn resources(
     items: &[Node],
@@ -59,9 +59,11 @@ fn resource(
     let alias = fields.get("alias").is_some() && fields.get("name").is_none();
     let name = names::required(&mut fields, if alias { "alias" } else { "name" }, found);
     check_unique(node, name.as_deref(), taken, found);
-    if let Some(transport) = fields.get("transport") {
-        check_transport(transport, scope, found);
-    }
+    let transport = fields.get("transport");
+    let destination = match transport {
+        None => Some(Destination::Kubernetes),
+        Some(node) => transport::destination(node, scope, found),
+    };
     let manifest = fields.get("manifest");
     let (has_manifest, before) = (manifest.is_some(), found.len());
     let manifest = manifest.and_then(|node| manifest::manifest(node, scope, files, found));
@@ -112,6 +114,7 @@ fn resource(
     }
     let resource = Resource {
         name: name?,
+        destination: destination?,
         kind,
         manifest,
         discovery,
@@ -124,6 +127,9 @@ fn resource(
         allow,
     };
     lifecycle::check(node, &resource, (items, earlier), found);
+    if resource.destination.is_maestro() {
+        transport::check_work(node, &resource, found);
+    }
     Some(resource)
 }
 
@@ -167,26 +173,6 @@ fn check_unique(node: &Node, name: Option<&str>, taken: &mut BTreeSet<String>, f
         let at = node.get("name").or(node.get("alias")).unwrap_or(node);
         found.push(at.error(format!("there are two resources named `{name}`")));
     }
-}
-
-fn check_transport(node: &Node, scope: &Scope, found: &mut Found) {
-    let Some(mut fields) = Fields::of(node, "a transport", found) else {
-        return;
-    };
-    if let Some(client) = fields.text("client", found) {
-        call::choice(client, &["kubernetes"], found);
-    }
-    // A file may be written for both; of the other one it is only checked.
-    if let Some(maestro) = fields.get("maestro") {
-        if let Some(mut fields) = Fields::of(maestro, "`transport.maestro`", found) {
-            if let Some(target) = fields.text("target_cluster", found) {
-                scope.template(target, found);
-            }
-            fields.finish(found);
-        }
-        found.push(maestro.warning("not used: the objects go to Kubernetes"));
-    }
-    fields.finish(found);
 }
 
 fn nested_of(

@@ -287,7 +287,11 @@ fn every_flag_and_variable_sets_a_key_that_exists() {
         .iter()
         .map(|leaf| leaf.dotted())
         .collect();
-    for (name, path) in VARIABLES.iter().chain(&LOG_VARIABLES).chain(&FLAGS) {
+    let named = VARIABLES
+        .iter()
+        .chain(&MAESTRO_VARIABLES)
+        .chain(&LOG_VARIABLES);
+    for (name, path) in named.chain(&FLAGS) {
         assert!(keys.iter().any(|key| key == path), "{name} sets {path}");
     }
 }

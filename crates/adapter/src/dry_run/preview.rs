@@ -74,9 +74,11 @@ pub async fn preview(
         exchanges: Mutex::default(),
     });
     let target = Arc::new(PreviewTransport::new(Arc::clone(&engine.transport)));
+    let maestro = Arc::new(PreviewTransport::new(Arc::clone(&engine.maestro)));
     let engine = Engine {
         api: Arc::clone(&api) as Arc<dyn Api>,
         transport: Arc::clone(&target) as Arc<dyn Transport>,
+        maestro: Arc::clone(&maestro) as Arc<dyn Transport>,
         metrics: None,
         ..engine
     };
@@ -85,5 +87,6 @@ pub async fn preview(
     let exchanges = exchanges.unwrap_or_else(|held| held.into_inner()).clone();
     let mut trace = trace(run, exchanges);
     trace.previews = target.previews();
+    trace.previews.extend(maestro.previews());
     Ok(trace)
 }

@@ -21,7 +21,11 @@ resources:
 "#;
 
 async fn tried(responses: Json, discovery: Json) -> Trace {
-    let file = SourceFile::new("task.yaml", TASK);
+    tried_task(TASK, responses, discovery).await
+}
+
+async fn tried_task(task: &str, responses: Json, discovery: Json) -> Trace {
+    let file = SourceFile::new("task.yaml", task);
     let (task, _) = parse_task(&file, Path::new(".")).unwrap_or_else(|e| panic!("{e}"));
     let event = json!({"specversion": "1.0", "id": "e1", "source": "s",
         "type": "com.redhat.hyperfleet.cluster.reconcile.v1",
@@ -97,3 +101,43 @@ fn a_recording_without_answers_or_with_a_broken_pattern_is_refused() {
 }
 
 use crate::config::ApiClient;
+
+#[tokio::test]
+async fn a_recorded_work_is_found_whatever_cluster_it_is_for() {
+    const WORK: &str = r#"
+params:
+  - {name: clusterId, source: event.id, required: true}
+resources:
+  - name: work
+    transport: {client: maestro, maestro: {target_cluster: east}}
+    manifest:
+      apiVersion: work.open-cluster-management.io/v1
+      kind: ManifestWork
+      metadata: {name: "work-{{ .clusterId }}"}
+      spec: {workload: {manifests: [{apiVersion: v1, kind: Namespace, metadata: {name: inner}}]}}
+    nested_discoveries:
+      - {name: inner, discovery: {by_name: inner}}
+"#;
+    let recorded = |generation: &str| {
+        json!({"work-c1": {"apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork",
+            "metadata": {"name": "work-c1", "annotations": {"hyperfleet.io/generation": generation}},
+            "spec": {"workload": {"manifests": [{"apiVersion": "v1", "kind": "Namespace",
+                "metadata": {"name": "inner", "annotations": {"hyperfleet.io/generation": generation}}}]}},
+            "status": {"observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"}]}}})
+    };
+    let answer = answers(json!({"id": "c1", "generation": 1}));
+    let trace = tried_task(WORK, answer.clone(), json!({})).await;
+    assert!(
+        trace
+            .text(false)
+            .contains("create   work: ManifestWork east/work-c1"),
+        "{}",
+        trace.text(false)
+    );
+    let trace = tried_task(WORK, answer.clone(), recorded("0")).await;
+    assert!(
+        trace.text(false).contains("update   work"),
+        "{}",
+        trace.text(false)
+    );
+}

@@ -30,9 +30,11 @@ pub fn prune(
         (Some(one), Some(other)) => one == other,
         _ => version["metadata"]["name"] == current["metadata"]["name"],
     };
+    // The newest come first; of two that were made in the same second, the one that comes later in there is older.
     let old: Vec<&Json> = found
         .versions
         .iter()
+        .rev()
         .filter(|version| !is_current(version) && !is_terminating(version))
         .collect();
     let created: Vec<Option<Time>> = old.iter().map(|version| created(version)).collect();

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::context::Context;
 use crate::danger::Danger;
-use crate::stamp::Stamp;
-use crate::task::{Manifest, Resource};
+use crate::stamp::{self, Stamp};
+use crate::task::{Destination, Manifest, Resource};
 
 /// Why there is no manifest to apply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,9 +59,18 @@ pub(crate) fn render_unowned(
     let failed = |error: String| RenderError::Failed(error);
     let mut manifest = rendered.map_err(|error| failed(context.with_cause(error.to_string())))?;
     ObjectRef::of(&manifest).map_err(|error| failed(error.to_string()))?;
-    stamp
-        .apply(&resource.name, &mut manifest)
-        .map_err(|error| failed(error.to_string()))?;
+    // The cluster a work is for is its namespace, whatever it says itself.
+    if let Destination::Maestro { cluster } = &resource.destination {
+        let cluster = cluster.render(&data, context.now);
+        let cluster = cluster.map_err(|error| failed(context.with_cause(error.to_string())))?;
+        manifest["metadata"]["namespace"] = json!(cluster.trim());
+    }
+    let stamped = stamp.apply(&resource.name, &mut manifest);
+    stamped.map_err(|error| failed(error.to_string()))?;
+    if resource.destination.is_maestro() {
+        let carried = stamp::mark_carried(&mut manifest);
+        carried.map_err(|error| failed(error.to_string()))?;
+    }
     Ok(manifest)
 }
 

@@ -7,6 +7,8 @@ use schemars::schema_for;
 use serde_json::{Map, Value as Json};
 
 use super::written;
+use hyperfleet_transport::MAESTRO_VARIABLES;
+
 use crate::config::{Deployment, FLAGS, LOG_VARIABLES, VARIABLES};
 
 const HEAD: &str = "\
@@ -189,7 +191,8 @@ fn deployment() -> String {
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let mut variables = named(&mut VARIABLES.iter().chain(&LOG_VARIABLES));
+        let known = VARIABLES.iter().chain(&MAESTRO_VARIABLES);
+        let mut variables = named(&mut known.chain(&LOG_VARIABLES));
         if variables.is_empty() && leaf.kind != Kind::Structured {
             let derived = key.replace('.', "_").to_uppercase();
             variables = format!("`HYPERFLEET_{derived}`");

@@ -325,9 +325,9 @@ enum Power {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Transport {
-    /// `kubernetes`.
+    /// `kubernetes`, unless it is said; `maestro` hands a ManifestWork to a Maestro server.
     client: Option<TransportClient>,
-    /// Checked and not used: a file may be written for both.
+    /// Required with `client: maestro`; otherwise only checked, for a file may be written for both.
     maestro: Option<Maestro>,
 }
 
@@ -335,14 +335,15 @@ struct Transport {
 #[schemars(rename_all = "lowercase")]
 enum TransportClient {
     Kubernetes,
+    Maestro,
 }
 
-/// Of the other transport.
+/// Where a work goes.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Maestro {
-    /// A template.
-    target_cluster: Option<String>,
+    /// Which cluster it is for, as Maestro knows it (a consumer); a template.
+    target_cluster: String,
 }
 
 /// What an object should look like.

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use hyperfleet_adapter::{Outcome, Status};
 use hyperfleet_transport::{
-    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Transport,
-    TransportError,
+    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Target,
+    Transport, TransportError,
 };
 use serde_json::{Value as Json, json};
 
@@ -37,6 +37,7 @@ impl Transport for Refusing {
     }
     async fn apply(&self, _: &Json, _: Mode) -> Result<Json, TransportError> {
         Err(TransportError {
+            target: Target::Kubernetes,
             operation: Operation::Apply,
             object: "ConfigMap default/settings-c1".to_owned(),
             failure: self.failure.clone(),

@@ -10,6 +10,7 @@ mod held;
 mod interrupted;
 mod lifecycle;
 mod lifecycle_on_kubesim;
+mod maestro;
 mod previewing;
 mod reporting;
 mod resources;

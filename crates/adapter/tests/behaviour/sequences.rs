@@ -13,6 +13,7 @@ use hyperfleet_adapter::stamp::{ADAPTER, ALIAS, GENERATION, OWNERSHIP, RESOURCE_
 use hyperfleet_adapter::{Engine, Outcome, Run};
 use hyperfleet_core::ownership::{Key, Keyring};
 use hyperfleet_sweeper::{Absence, Answer, Verdict, judge};
+use hyperfleet_transport::{Target, Unconnected};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -198,6 +199,7 @@ impl World {
             env: BTreeMap::new(),
             api: Arc::new(api.clone()),
             transport: Arc::clone(&cluster) as _,
+            maestro: Arc::new(Unconnected(Target::Maestro)),
             metrics: None,
             keys: Some(Arc::clone(&keys)),
         };

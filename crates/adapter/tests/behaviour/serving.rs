@@ -10,7 +10,7 @@ use hyperfleet_adapter::serve::{ServeOptions, serve};
 use hyperfleet_adapter::{Api, Engine};
 use hyperfleet_broker::{Broker, BrokerConfig, Event, Metrics, SubscribeOptions};
 use hyperfleet_client::{Answer, Call, CallError, Retry};
-use hyperfleet_transport::OfflineTransport;
+use hyperfleet_transport::{OfflineTransport, Target, Unconnected};
 use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -112,7 +112,8 @@ async fn start(options: ServeOptions) -> Served {
         config: Arc::new(json!({})),
         env: BTreeMap::new(),
         api: api.clone(),
-        transport: Arc::new(OfflineTransport::default()),
+        transport: Arc::new(OfflineTransport::new(Target::Kubernetes, BTreeMap::new())),
+        maestro: Arc::new(Unconnected(Target::Maestro)),
         metrics: None,
         keys: None,
     };

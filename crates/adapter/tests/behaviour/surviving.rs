@@ -9,8 +9,8 @@ use hyperfleet_adapter::Engine;
 use hyperfleet_adapter::serve::{ServeOptions, serve};
 use hyperfleet_broker::{Broker, BrokerConfig, Metrics, SubscribeOptions};
 use hyperfleet_transport::{
-    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Transport,
-    TransportError,
+    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Target,
+    Transport, TransportError,
 };
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
@@ -45,6 +45,7 @@ impl Transport for Moody {
         match mood {
             None => self.inner.apply(manifest, mode).await,
             Some((_, failure)) => Err(TransportError {
+                target: Target::Kubernetes,
                 operation: Operation::Apply,
                 object: format!("ConfigMap default/{name}"),
                 failure: failure.clone(),

@@ -19,7 +19,7 @@ use hyperfleet_broker::Event;
 use hyperfleet_client::{Client, ClientConfig, Retry};
 use hyperfleet_source::SourceFile;
 use hyperfleet_transport::{
-    KubernetesConfig, KubernetesTransport, ObjectKind, ObjectRef, Transport,
+    KubernetesConfig, KubernetesTransport, ObjectKind, ObjectRef, Target, Transport, Unconnected,
 };
 use serde_json::{Value as Json, json};
 
@@ -162,6 +162,7 @@ impl World {
             env: BTreeMap::new(),
             api: Arc::new(HttpApi::new(client, Retry::NEVER)),
             transport,
+            maestro: Arc::new(Unconnected(Target::Maestro)),
             metrics: None,
             keys: None,
         }

@@ -135,7 +135,7 @@ impl Args for DeploymentFlags {
                 .help(format!("Sets `{path}`"))
                 .help_heading("Deployment");
             command.arg(match *path {
-                "debug_config" => flag
+                "debug_config" | "clients.maestro.insecure" => flag
                     .num_args(0..=1)
                     .require_equals(true)
                     .default_missing_value("true"),

@@ -18,13 +18,17 @@ const NOWHERE: &str = "http://localhost:8000";
 
 /// Both files if both are given; every mistake of each.
 pub(crate) fn validate(args: &AdapterArgs) -> Result<()> {
+    let mut deployment = None;
     if let Some(file) = &args.config {
-        config::load_deployment(&args.loader())?;
+        deployment = Some(config::load_deployment(&args.loader())?);
         eprintln!("{}: no mistakes", file.display());
     }
     if args.config.is_none() || args.task_config.is_some() {
         let file = task_file(args)?;
-        load_task(&file)?;
+        let task = load_task(&file)?;
+        if let Some(deployment) = &deployment {
+            config::check_together(deployment, &task)?;
+        }
         eprintln!("{}: no mistakes", file.display());
     }
     Ok(())

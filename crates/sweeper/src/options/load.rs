@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hyperfleet_runtime::config::{ConfigError, Loaded, Loader};
+use hyperfleet_transport::MAESTRO_VARIABLES;
 
 use super::Options;
 
@@ -56,6 +57,7 @@ impl Options {
             .env(environment);
         let loader = VARIABLES
             .into_iter()
+            .chain(MAESTRO_VARIABLES)
             .fold(loader, |loader, (name, path)| loader.env_alias(name, path));
         let path = |path: Option<PathBuf>| path.map(|path| path.display().to_string());
         loader

@@ -8,7 +8,7 @@ use hyperfleet_core::ownership::{ADAPTER, RESOURCE_ID};
 use hyperfleet_sweeper::Sweeper;
 use hyperfleet_transport::{
     Delete, Deletion, Failure, Kinds, KubernetesTransport, Mode, ObjectKind, ObjectRef, Operation,
-    Page, Scope, Selector, Survey, Transport, TransportError,
+    Page, Scope, Selector, Survey, Target, Transport, TransportError,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -210,6 +210,7 @@ impl Survey for Faulty {
     ) -> Result<Page, TransportError> {
         if self.unlistable == Some(kind.kind.as_str()) {
             return Err(TransportError {
+                target: Target::Kubernetes,
                 operation: Operation::List,
                 object: kind.to_string(),
                 failure: Failure::Unavailable {

@@ -14,6 +14,7 @@ mod notes;
 mod promises;
 #[path = "../../../transport/tests/kubernetes/real.rs"]
 mod real;
+mod works;
 mod world;
 
 use std::pin::Pin;
@@ -51,7 +52,11 @@ fn main() -> ExitCode {
     }
     let mut trials = Vec::new();
     let promises = promises::all().into_iter().chain(faults::all());
-    for (name, run) in promises.chain(leases::all()).chain(notes::all()) {
+    for (name, run) in promises
+        .chain(leases::all())
+        .chain(notes::all())
+        .chain(works::all())
+    {
         let (on, at) = (Arc::clone(&runtime), kubeconfig.clone());
         trials.push(Trial::test(format!("kubesim::{name}"), move || {
             on.block_on(async { run(World::new(at, name).await).await });

@@ -6,6 +6,8 @@ use std::time::Duration;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
+use crate::crypto;
+
 /// How to reach a Kubernetes API server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KubernetesConfig {
@@ -131,7 +133,7 @@ pub(super) async fn connect(config: &KubernetesConfig) -> Result<Client, Connect
         source_name: source_name.clone(),
         reason,
     };
-    install_crypto();
+    crypto::install();
     let client = Client::try_from(kube).map_err(|error| unreachable(reason(&error)))?;
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(version)) => {
@@ -153,16 +155,8 @@ pub(super) async fn connect(config: &KubernetesConfig) -> Result<Client, Connect
     }
 }
 
-/// rustls wants one provider per process and panics if it has to guess.
-fn install_crypto() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Whoever was quicker at the same time installed one that is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-}
-
 /// The innermost cause too: "client error (Connect)" alone helps nobody.
-pub(super) fn reason(error: &dyn std::error::Error) -> String {
+pub(crate) fn reason(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

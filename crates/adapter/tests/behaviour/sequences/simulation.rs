@@ -10,8 +10,8 @@ use hyperfleet_client::header::HeaderMap;
 use hyperfleet_client::{Answer, Call, CallError, Cause, Method, Retry, StatusCode};
 use hyperfleet_core::ownership::Keyring;
 use hyperfleet_transport::{
-    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Transport,
-    TransportError, claim,
+    Delete, Deletion, Failure, Mode, ObjectKind, ObjectRef, Operation, Scope, Selector, Target,
+    Transport, TransportError, claim,
 };
 use serde_json::{Value as Json, json};
 
@@ -114,6 +114,7 @@ impl Cluster {
         work: impl FnOnce(&mut State) -> Result<T, Failure>,
     ) -> Result<T, TransportError> {
         let failed = |failure: Failure| TransportError {
+            target: Target::Kubernetes,
             operation,
             object: object.clone(),
             failure,
