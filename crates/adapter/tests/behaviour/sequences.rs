@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use hyperfleet_adapter::config::Identity;
-use hyperfleet_adapter::plan::Action;
+use hyperfleet_adapter::plan::{Action, Operation};
 use hyperfleet_adapter::stamp::{ADAPTER, ALIAS, GENERATION, OWNERSHIP, RESOURCE_ID, is_marked};
 use hyperfleet_adapter::{Engine, Outcome, Run};
 use hyperfleet_core::ownership::{Key, Keyring};
@@ -317,6 +317,22 @@ impl World {
         Ok(())
     }
 
+    /// A gate that is closed, or that cannot be answered, lets nothing through.
+    fn allows(&self, operation: &Operation) -> Result<(), TestCaseError> {
+        let needed: &[&str] = match operation.action {
+            Action::Detach => &["detach"],
+            Action::Delete => &["delete"],
+            Action::Patch => &["when", "patch"],
+            Action::Create | Action::Update => &["when"],
+            _ => &[],
+        };
+        for gate in needed {
+            let open = &self.owner["spec"]["gates"][*gate];
+            prop_assert_eq!(open, &json!(true), "{} for {:?}", gate, operation);
+        }
+        Ok(())
+    }
+
     /// What must be so after every event, however it went.
     fn hold_after(&self, run: &Run, before: &[Json]) -> Result<(), TestCaseError> {
         let deletions = self.cluster.take_deletions();
@@ -336,6 +352,7 @@ impl World {
             let operations = run.operations.iter().filter(|one| one.resource == alias);
             let mut allowed = Vec::new();
             for operation in operations {
+                self.allows(operation)?;
                 let targets = operation.targets.iter().filter_map(|one| one.uid.clone());
                 let targets: Vec<String> = targets.collect();
                 match operation.action {
@@ -364,7 +381,7 @@ impl World {
                             prop_assert!(left.is_some_and(|one| !is_marked(one)), "{left:?}");
                         }
                     }
-                    Action::Create | Action::Update if clean => {
+                    Action::Create | Action::Update | Action::Skip if clean => {
                         prop_assert!(!self.is_deleting());
                         let context = run.context.as_ref().unwrap();
                         let current = context.resource(alias).and_then(uid);
@@ -441,18 +458,21 @@ impl World {
     }
 }
 
-/// Somebody else's: of another adapter, and of nobody, with a signature that was copied.
-fn strangers(copied: &str) -> [Json; 2] {
-    let map = |name: &str, labels: Json, annotations: Json| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+/// Somebody else's: of another adapter, and two with a signature that was copied, of nobody and of our owner.
+fn strangers(copied: &str) -> [Json; 3] {
+    let object = |kind: &str, name: &str, labels: Json, annotations: Json| {
+        json!({"apiVersion": "v1", "kind": kind, "metadata": {
             "name": name, "namespace": "default", "uid": name,
             "labels": labels, "annotations": annotations}})
     };
     let theirs = json!({ADAPTER: "other", RESOURCE_ID: ID});
-    let forged = json!({ADAPTER: "dns", RESOURCE_ID: "somebody"});
+    let of_nobody = json!({ADAPTER: "dns", RESOURCE_ID: "somebody"});
+    let of_our_owner = json!({ADAPTER: "dns", RESOURCE_ID: ID});
+    let signature = json!({OWNERSHIP: copied});
     [
-        map("theirs", theirs, json!({})),
-        map("forged", forged, json!({OWNERSHIP: copied})),
+        object("ConfigMap", "theirs", theirs, json!({})),
+        object("ConfigMap", "forged", of_nobody, signature.clone()),
+        object("Secret", "copied", of_our_owner, signature),
     ]
 }
 
