@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,6 +24,8 @@ struct SlowApi {
     most: AtomicUsize,
     started: watch::Sender<usize>,
     reports: watch::Sender<usize>,
+    /// Reports are taken, and nobody is told.
+    mute: AtomicBool,
 }
 
 impl SlowApi {
@@ -34,6 +36,7 @@ impl SlowApi {
             most: AtomicUsize::new(0),
             started: watch::Sender::new(0),
             reports: watch::Sender::new(0),
+            mute: AtomicBool::new(false),
         })
     }
 
@@ -53,6 +56,9 @@ impl Api for SlowApi {
     async fn call(&self, call: Call) -> Result<Answer, CallError> {
         if call.method == hyperfleet_client::Method::PUT {
             self.reports.send_modify(|count| *count += 1);
+            if self.mute.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
             return Ok(answer(json!({})));
         }
         let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
@@ -97,12 +103,15 @@ async fn start(options: ServeOptions) -> Served {
     let broker = Broker::connect(&BrokerConfig::default(), metrics)
         .await
         .unwrap();
+    start_on(broker, SlowApi::new(), options).await
+}
+
+async fn start_on(broker: Broker, api: Arc<SlowApi>, options: ServeOptions) -> Served {
     let subscribe = SubscribeOptions {
         concurrency: 100,
         ..SubscribeOptions::default()
     };
     let mut subscriber = broker.subscribe("t", "s", subscribe).await.unwrap();
-    let api = SlowApi::new();
     let engine = Engine {
         task: Arc::new(compiled(TASK)),
         identity: hyperfleet_adapter::config::Identity {
@@ -234,4 +243,25 @@ async fn stopping_finishes_what_runs() {
     served.api.gate.add_permits(1);
     let api = served.stop().await;
     assert_eq!(*api.reports.borrow(), 1);
+}
+
+#[tokio::test]
+async fn killed_between_the_report_and_the_acknowledgement_the_event_is_handled_once_more() {
+    let killed = start(ServeOptions::default()).await;
+    killed.api.mute.store(true, Ordering::SeqCst);
+    killed.api.gate.add_permits(100);
+    killed.publish(&event("a", 1)).await;
+    killed.api.wait_reports(1).await;
+    killed.task.abort();
+    let _ = killed.task.await;
+
+    killed.api.mute.store(false, Ordering::SeqCst);
+    let next = start_on(killed.broker, killed.api, ServeOptions::default()).await;
+    next.api.wait_reports(2).await;
+    // Had the first come a third time, it would come before this one.
+    next.publish(&event("b", 1)).await;
+    next.api.wait_reports(3).await;
+    assert!(next.parked(0).await.is_empty());
+    let api = next.stop().await;
+    assert_eq!(*api.started.borrow(), 3);
 }
