@@ -249,7 +249,8 @@ fn spawn(
         "listen_addresses=",
         "unix_socket_permissions=0700",
         "max_connections=300",
-        "shared_buffers=64MB",
+        // Of this no more is taken than a fleet fills; 10,000 clusters with eight reports each do not fit into less.
+        "shared_buffers=256MB",
         // Short statements over an index: compiling them costs more than it saves.
         "jit=off",
         // A fleet that has just been made is planned for as if it were empty until somebody looks at it.
