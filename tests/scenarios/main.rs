@@ -9,6 +9,7 @@
 mod deleting;
 mod failing;
 mod faults;
+mod mixed;
 mod provisioning;
 mod replicas;
 mod wire;
@@ -114,7 +115,8 @@ fn main() -> ExitCode {
     let no_real = unavailable.is_some();
     let mut all = trials("fast", &fast, on_fast, false);
     all.extend(trials("fast", &fast, vec![checked], quick));
-    all.extend(trials("real", &real, everywhere(), no_real));
+    let on_real = [everywhere(), mixed::all()].concat();
+    all.extend(trials("real", &real, on_real, no_real));
     all.extend(trials("real", &real, at_length, no_real || quick));
     let conclusion = libtest_mimic::run(&arguments, all);
     drop((fast, real));

@@ -9,6 +9,8 @@ use e2e::{history, servers};
 use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(480);
+/// Memory that grows without work would show after it.
+const REST: Duration = Duration::from_secs(60);
 
 pub(crate) fn bring_up(clusters: u64) -> Result<()> {
     if let Some(reason) = servers::unavailable() {
@@ -49,14 +51,20 @@ pub(crate) fn bring_up(clusters: u64) -> Result<()> {
     println!("all Ready after {:.1} s", begun.elapsed().as_secs_f64());
     let ended = stack.with_real(|real| Ok(real.ended()))?;
     anyhow::ensure!(ended.is_empty(), "ended by themselves: {ended:?}");
+    let ready = weights()?;
+    std::thread::sleep(REST);
+    let rested = weights()?;
     println!(
-        "{:<22} {:>12} {:>12}",
-        "memory (RSS)", "empty", "with fleet"
+        "{:<22} {:>12} {:>12} {:>12}",
+        "memory (RSS)", "empty", "all Ready", "a minute on"
     );
-    for (name, after) in weights()? {
-        let before = before.get(&name).copied().unwrap_or_default();
-        println!("{name:<22} {before:>8} KiB {after:>8} KiB");
+    for (name, rested) in rested {
+        let at = |when: &BTreeMap<String, u64>| when.get(&name).copied().unwrap_or_default();
+        let (before, ready) = (at(&before), at(&ready));
+        println!("{name:<22} {before:>8} KiB {ready:>8} KiB {rested:>8} KiB");
     }
+    let ended = stack.with_real(|real| Ok(real.ended()))?;
+    anyhow::ensure!(ended.is_empty(), "ended by themselves: {ended:?}");
     println!("history: {}", history::check(&stack)?);
     Ok(())
 }

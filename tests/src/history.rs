@@ -1,34 +1,71 @@
 //! After all is done: what was acknowledged is there, and nothing else is.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use crate::audit;
 use crate::kubernetes::{KINDS, metadata, owner};
 use crate::ledger::Known;
-use crate::process::wait_for;
-use crate::stack::Stack;
+use crate::process::wait_as_long_as;
+use crate::stack::{Parts, Stack};
 
-/// Compares ledger, API, audit log, Kubernetes and the observer's notes; every difference is told.
+/// The last deletions may just be under way.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Compares ledger, API, audit logs, events, Kubernetes and the observer's notes; every difference is told.
 pub fn check(stack: &Stack) -> Result<String> {
     let known = stack.ledger.all();
-    let mut wrong = stack.observer.violations();
+    let mut wrong = Vec::new();
+    for (what, differences) in [
+        ("everything to be as it was acknowledged", as_acknowledged),
+        ("nothing to be left behind", left_behind),
+        ("every change to be followed by an event", untold),
+    ] as [(&str, Differences); 3]
+    {
+        let settled = wait_as_long_as(PATIENCE, what, || {
+            let found = differences(stack, &known)?;
+            anyhow::ensure!(found.is_empty(), "{}", found.join("\n"));
+            Ok(())
+        });
+        wrong.extend(settled.err().map(|error| format!("{error:#}")));
+    }
+    wrong.extend(stack.observer.violations());
     for (id, one) in &known {
-        wrong.extend(resource(stack, id, one)?);
         wrong.extend(audited(stack, id, one)?);
     }
-    // What a sweeper is about to take may still be there for a moment.
-    let left = wait_for("nothing to be left behind", || {
-        let left = left_behind(stack, &known)?;
-        anyhow::ensure!(left.is_empty(), "{}", left.join("\n"));
-        Ok(())
-    });
-    wrong.extend(left.err().map(|error| format!("{error:#}")));
+    let looks = stack.observer.looks();
+    let mut told = format!("{} resources, {looks} looks", known.len());
+    if let Parts::Real(real) = &*stack.parts() {
+        let (early, deletions) = audit::check(&real.audit_log(), &known)?;
+        wrong.extend(early);
+        let events = real.events.count();
+        told = format!("{told}, {events} events, {deletions} deletions on Kubernetes");
+    }
     if !wrong.is_empty() {
         bail!("{}", wrong.join("\n"));
     }
-    let looks = stack.observer.looks();
-    Ok(format!("{} resources, {looks} looks", known.len()))
+    Ok(told)
+}
+
+/// What is not yet, or not, as it should be.
+type Differences = fn(&Stack, &BTreeMap<String, Known>) -> Result<Vec<String>>;
+
+/// What the broker was not told. Nobody listens in where it is part of the process.
+fn untold(stack: &Stack, known: &BTreeMap<String, Known>) -> Result<Vec<String>> {
+    Ok(match &*stack.parts() {
+        Parts::Real(real) => real.events.missing(known),
+        Parts::Fast(_) => Vec::new(),
+    })
+}
+
+fn as_acknowledged(stack: &Stack, known: &BTreeMap<String, Known>) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (id, one) in known {
+        wrong.extend(resource(stack, id, one)?);
+    }
+    Ok(wrong)
 }
 
 /// No acknowledged change is lost.
@@ -40,7 +77,7 @@ fn resource(stack: &Stack, id: &str, one: &Known) -> Result<Option<String>> {
         (true, 404) => None,
         (true, status) => Some(format!("{told} was deleted, and is answered with {status}")),
         // Its deletion was asked for and never answered: both are right.
-        (false, 404) if one.deletion_asked => None,
+        (false, 404) if one.deletion_asked.is_some() => None,
         (false, 200) => {
             let spec = &answer.body["spec"];
             let taken = *spec == one.spec || one.maybe.contains(spec);

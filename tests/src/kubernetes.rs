@@ -19,6 +19,9 @@ pub const KINDS: [(&str, &str); 6] = [
 pub const HOSTED_CLUSTERS: &str = "/apis/hypershift.openshift.io/v1beta1/hostedclusters";
 pub const NODE_POOLS: &str = "/apis/hypershift.openshift.io/v1beta1/nodepools";
 
+/// How the test itself is called in the server's audit log.
+pub const AGENT: &str = "e2e";
+
 /// The label that says whose an object is.
 pub const RESOURCE_ID: &str = "hyperfleet.io/resource-id";
 
@@ -41,7 +44,10 @@ impl Kubernetes {
     pub fn connect(&self) -> Result<Connection> {
         let client = self.runtime.block_on(async {
             let file = kube::config::Kubeconfig::read_from(&self.kubeconfig)?;
-            let config = kube::Config::from_custom_kubeconfig(file, &Default::default()).await?;
+            let mut config =
+                kube::Config::from_custom_kubeconfig(file, &Default::default()).await?;
+            let agent = http::HeaderValue::from_static(AGENT);
+            config.headers.push((http::header::USER_AGENT, agent));
             anyhow::Ok(kube::Client::try_from(config)?)
         })?;
         Ok(Connection {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 /// One resource, as whoever changed it knows it.
@@ -16,8 +17,8 @@ pub struct Known {
     pub generation: i64,
     /// Specs that were sent since, and never answered: each may have been taken.
     pub maybe: Vec<Value>,
-    /// Whether its deletion was asked for; said before it is asked.
-    pub deletion_asked: bool,
+    /// When its deletion was asked for; said before it is asked.
+    pub deletion_asked: Option<DateTime<Utc>>,
     /// Whether its deletion was acknowledged.
     pub deleted: bool,
     /// Whether it was taken away without waiting for its adapters: the sweeper removes what is left, in no order.
@@ -45,7 +46,7 @@ impl Ledger {
             spec: resource["spec"].clone(),
             generation: resource["generation"].as_i64().unwrap_or_default(),
             maybe: Vec::new(),
-            deletion_asked: false,
+            deletion_asked: None,
             deleted: false,
             forced: false,
         };
@@ -71,7 +72,7 @@ impl Ledger {
     pub fn deletion_asked(&self, ids: &[String]) {
         for id in ids {
             if let Some(known) = self.lock().get_mut(id) {
-                known.deletion_asked = true;
+                known.deletion_asked.get_or_insert_with(Utc::now);
             }
         }
     }
@@ -100,7 +101,7 @@ impl Ledger {
     pub fn is_deletion_asked(&self, id: &str) -> bool {
         self.lock()
             .get(id)
-            .is_some_and(|known| known.deletion_asked)
+            .is_some_and(|known| known.deletion_asked.is_some())
     }
 
     pub fn meddled(&self, kind: &str, namespace: &str, name: &str) {

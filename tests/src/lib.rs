@@ -7,6 +7,8 @@
 //!      ├─ changes it makes ─► Ledger    │
 //!      │                        │       ▼
 //!      └─ at the end ──────► History ◄── Observer             what was seen on the way
+//!                               ▲
+//!                               └── Events, audit log         what broker and apiserver were told (real only)
 //! ```
 //!
 //! A scenario is written once and runs on both. What a component does when it is killed is seen on the real stack only:
@@ -15,7 +17,9 @@
 #![forbid(unsafe_code)]
 
 pub mod adapters;
+pub mod audit;
 pub mod call;
+pub mod events;
 pub mod fast;
 pub mod history;
 pub mod kubelet;
@@ -24,6 +28,7 @@ pub mod ledger;
 pub mod observer;
 pub mod process;
 pub mod real;
+pub mod recorded;
 pub mod servers;
 pub mod stack;
 

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use hyperfleet_broker::Event;
 
 use crate::adapters::{self, OF_CLUSTERS, OF_NODE_POOLS};
+use crate::events::{Events, Listener};
 use crate::fast::world_readable;
 use crate::kubelet::Kubelet;
 use crate::kubernetes::Kubernetes;
@@ -17,10 +19,23 @@ use crate::servers::{ControlPlane, Database, RabbitMq};
 /// The second of two replicas is named after the first.
 const SECOND: &str = "-second";
 
+/// What runs beside them for a while.
+pub enum Extra<'a> {
+    /// With this configuration.
+    Sentinel(&'a str),
+    /// A shipped adapter, for another API.
+    Adapter {
+        shipped: &'a str,
+        api: &'a str,
+        topic: &'a str,
+    },
+}
+
 /// All processes and servers of one system.
 pub struct Real {
     // Stopped in this order: those who use a server before the server.
     processes: BTreeMap<String, Process>,
+    pub events: Events,
     _kubelet: Kubelet,
     pub control_plane: ControlPlane,
     pub rabbitmq: RabbitMq,
@@ -45,6 +60,7 @@ impl Real {
         std::fs::write(home.join("ownership.key"), fastrand_key())?;
         let mut real = Real {
             processes: BTreeMap::new(),
+            events: Events::listen(rabbitmq.url())?,
             _kubelet: kubelet,
             control_plane,
             rabbitmq,
@@ -99,6 +115,47 @@ impl Real {
 
     pub fn kubeconfig(&self) -> PathBuf {
         self.control_plane.kubeconfig()
+    }
+
+    /// A process beside the others, on the same servers but for its API. Ends when it is dropped.
+    pub fn start_extra(&self, name: &str, what: Extra<'_>) -> Result<Process> {
+        let home = self.dir.path();
+        let health = free_port();
+        let mut command = self.on_rabbitmq()?;
+        match what {
+            Extra::Sentinel(config) => {
+                let file = home.join(format!("{name}.yaml"));
+                let ports = format!("health: {{port: {health}}}\nmetrics: {{port: {health}}}\n");
+                std::fs::write(&file, format!("{config}{ports}"))?;
+                command.args(["sentinel", "serve", "--config"]).arg(file);
+            }
+            Extra::Adapter {
+                shipped,
+                api,
+                topic,
+            } => {
+                self.adapter(&mut command, shipped, api, health);
+                command
+                    .env("HYPERFLEET_BROKER_TOPIC", topic)
+                    .env("HYPERFLEET_BROKER_SUBSCRIPTION_ID", name);
+            }
+        }
+        let process = Process::start(name, &mut command, home)?;
+        wait_until_ready(name, health).with_context(|| self.last_words(name))?;
+        Ok(process)
+    }
+
+    pub fn listen_to(&self, topic: &str) -> Result<Listener> {
+        self.events.listen_to(topic)
+    }
+
+    pub fn publish(&self, topic: &str, event: &Event) -> Result<()> {
+        self.events.publish(topic, event)
+    }
+
+    /// What the apiserver wrote down.
+    pub fn audit_log(&self) -> PathBuf {
+        self.dir.path().join("kubernetes/audit.log")
     }
 
     pub fn logs(&self) -> PathBuf {
@@ -156,10 +213,7 @@ impl Real {
         };
         let api_port = self.ports.get(&api).map_or(port, |ports| ports.0);
         let api = format!("http://127.0.0.1:{api_port}");
-        let mut command = hyperfleet()?;
-        command
-            .env("BROKER_TYPE", "rabbitmq")
-            .env("BROKER_RABBITMQ_URL", self.rabbitmq.url());
+        let mut command = self.on_rabbitmq()?;
         let home = self.dir.path();
         match kind {
             "api" => {
@@ -182,21 +236,32 @@ impl Real {
                 std::fs::write(&config, self.sweeper(&api, health))?;
                 command.args(["sweeper", "serve", "--config"]).arg(config);
             }
-            adapter => {
-                let files = home.join("adapters").join(adapter);
-                command.args(["adapter", "serve", "--config"]);
-                command.arg(files.join("adapter-config.yaml"));
-                command.arg("--task-config");
-                command.arg(files.join("adapter-task-config.yaml"));
-                command.args(["--health-port", &health.to_string()]);
-                command.args(["--metrics-port", &health.to_string()]);
-                command
-                    .env("HYPERFLEET_API_BASE_URL", &api)
-                    .env("HYPERFLEET_KUBERNETES_KUBE_CONFIG_PATH", self.kubeconfig())
-                    .env("HYPERFLEET_OWNERSHIP_KEY_FILE", home.join("ownership.key"));
-            }
+            adapter => self.adapter(&mut command, adapter, &api, health),
         }
         Ok(command)
+    }
+
+    fn on_rabbitmq(&self) -> Result<Command> {
+        let mut command = hyperfleet()?;
+        command
+            .env("BROKER_TYPE", "rabbitmq")
+            .env("BROKER_RABBITMQ_URL", self.rabbitmq.url());
+        Ok(command)
+    }
+
+    fn adapter(&self, command: &mut Command, shipped: &str, api: &str, health: u16) {
+        let home = self.dir.path();
+        let files = home.join("adapters").join(shipped);
+        command.args(["adapter", "serve", "--config"]);
+        command.arg(files.join("adapter-config.yaml"));
+        command.arg("--task-config");
+        command.arg(files.join("adapter-task-config.yaml"));
+        command.args(["--health-port", &health.to_string()]);
+        command.args(["--metrics-port", &health.to_string()]);
+        command
+            .env("HYPERFLEET_API_BASE_URL", api)
+            .env("HYPERFLEET_KUBERNETES_KUBE_CONFIG_PATH", self.kubeconfig())
+            .env("HYPERFLEET_OWNERSHIP_KEY_FILE", home.join("ownership.key"));
     }
 
     fn sentinel(&self, api: &str, health: u16) -> String {
