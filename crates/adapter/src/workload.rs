@@ -215,4 +215,29 @@ mod tests {
         let not_yet = json!({"conditions": [{"type": "Ready", "status": "False"}]});
         assert_eq!(reason(with("Certificate", not_yet)), "Progressing");
     }
+
+    #[test]
+    fn a_work_is_ready_when_its_agent_says_so_of_this_version() {
+        let work = |generation: i64, applied: &str, available: &str| {
+            json!({"kind": "ManifestWork", "metadata": {"generation": generation},
+                "status": {"observedGeneration": 2, "conditions": [
+                    {"type": "Applied", "status": applied, "reason": "AppliedFailed", "message": "no"},
+                    {"type": "Available", "status": available}]}})
+        };
+        assert_eq!(state(&work(2, "True", "True")), State::Ready);
+        let progress = |object: &Json| matches!(state(object), State::Progress { .. });
+        assert!(
+            progress(&work(3, "True", "True")),
+            "it is about the version before"
+        );
+        assert!(progress(&work(2, "True", "False")));
+        assert!(
+            progress(&json!({"kind": "ManifestWork", "metadata": {}})),
+            "nobody has spoken"
+        );
+        assert_eq!(
+            state(&work(2, "False", "False")),
+            State::failed("AppliedFailed", "no")
+        );
+    }
 }

@@ -24,7 +24,7 @@ pub(crate) fn router() -> Router<Handle> {
     Router::new()
         .route("/api/maestro/v1/resource-bundles", get(bundles))
         .route("/api/maestro/v1/resource-bundles/{id}", get(bundle))
-        .route("/api/maestro/v1/consumers", get(consumers))
+        .route("/api/maestro/v1/consumers", get(consumers).post(register))
         .fallback(nowhere)
 }
 
@@ -63,6 +63,24 @@ async fn consumers(State(state): State<Handle>, Query(listing): Query<Listing>) 
     let found = found.filter(|name| wanted.get("name").is_none_or(|wanted| wanted == *name));
     let found = found.map(|name| json!({"id": name, "kind": "Consumer", "name": name}));
     page("ConsumerList", &listing, found.collect())
+}
+
+async fn register(State(state): State<Handle>, Json(consumer): Json<Value>) -> Response {
+    let Some(name) = consumer["name"].as_str().filter(|name| !name.is_empty()) else {
+        return error(
+            StatusCode::BAD_REQUEST,
+            "8",
+            "consumer.name: Required value",
+        );
+    };
+    if !state.lock().consumers.insert(name.to_owned()) {
+        return error(StatusCode::CONFLICT, "6", "This Consumer already exists");
+    }
+    (
+        StatusCode::CREATED,
+        Json(json!({"id": name, "kind": "Consumer", "name": name})),
+    )
+        .into_response()
 }
 
 async fn nowhere(uri: Uri) -> Response {

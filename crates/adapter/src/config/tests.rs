@@ -257,6 +257,41 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
+fn the_environment_alone_can_say_where_maestro_is() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "adapter: {name: dns}").unwrap();
+    let set = [
+        ("GRPC_SERVER_ADDRESS", "maestro:8090"),
+        ("HTTP_SERVER_ADDRESS", "http://maestro:8000"),
+        ("SOURCE_ID", "hyperfleet"),
+        ("AUTH_TYPE", "none"),
+        ("RETRY_ATTEMPTS", "2"),
+        ("KEEPALIVE_TIME", "30s"),
+        ("INSECURE", "true"),
+    ];
+    let set = set.map(|(name, value)| (format!("HYPERFLEET_MAESTRO_{name}"), value.to_owned()));
+    let loader = deployment_loader(Some(file.path().to_owned())).env(set);
+    let loader = loader.flag_named(
+        "--maestro-client-id",
+        "clients.maestro.client_id",
+        Some("replica-1"),
+    );
+    let loaded = load_deployment(&loader).unwrap_or_else(|error| panic!("{error}"));
+    let target = loaded.clients.maestro.target();
+    let target = target.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(target.grpc_address, "maestro:8090");
+    assert_eq!(target.client_id, "replica-1");
+    assert_eq!(target.attempts, 2);
+    let secured = loader.flag_named(
+        "--maestro-insecure",
+        "clients.maestro.insecure",
+        Some("false"),
+    );
+    let error = load_deployment(&secured).unwrap_err().to_string();
+    assert!(error.contains("clients.maestro.auth.type"), "{error}");
+}
+
+#[test]
 fn an_adapter_without_a_name_or_for_another_version_is_refused() {
     let mut deployment = Deployment::default();
     assert!(deployment.check("1.2.3").is_err());

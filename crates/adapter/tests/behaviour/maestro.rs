@@ -1,9 +1,11 @@
 //! Works handed to Maestro, beside objects in Kubernetes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use hyperfleet_adapter::config::Deployment;
 use hyperfleet_adapter::dry_run::preview;
 use hyperfleet_adapter::plan::Action;
 use hyperfleet_adapter::{Engine, Outcome, Run, Status};
@@ -11,7 +13,7 @@ use hyperfleet_core::ownership::{Key, Keyring};
 use hyperfleet_transport::{MaestroConfig, MaestroTransport, ObjectKind, Transport};
 use serde_json::{Value as Json, json};
 
-use crate::world::{World, cluster, condition, event, handle, message};
+use crate::world::{World, cluster, compiled, condition, event, handle, message};
 
 const TASK: &str = r#"
 params:
@@ -435,4 +437,59 @@ async fn a_preview_of_a_work_changes_nothing() {
     assert!(shown.contains("+ ManifestWork cluster1/work-c1"), "{shown}");
     assert_eq!(target.server.bundles().len(), 0);
     assert!(world.api.reports.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_adapter_of_works_alone_needs_no_kubernetes() {
+    let (world, target) = (World::start().await, Target::start().await);
+    let mut deployment = Deployment::default();
+    deployment.adapter.name = "works".to_owned();
+    deployment
+        .clients
+        .hyperfleet_api
+        .base_url
+        .clone_from(&world.api_url);
+    let works = r#"
+resources:
+  - name: work
+    transport: {client: maestro, maestro: {target_cluster: cluster1}}
+    manifest:
+      apiVersion: work.open-cluster-management.io/v1
+      kind: ManifestWork
+      metadata: {name: "work-{{ .event.id }}"}
+      spec: {workload: {manifests: [{apiVersion: v1, kind: Namespace, metadata: {name: a}}]}}
+"#;
+    let connect = async |deployment: &Deployment, task: &str| {
+        Engine::connect(deployment, compiled(task), &BTreeMap::new(), None).await
+    };
+    let error = connect(&deployment, works).await.err().unwrap().to_string();
+    assert!(
+        error.contains("goes to Maestro, but the deployment has no clients.maestro"),
+        "{error}"
+    );
+    let maestro = &mut deployment.clients.maestro;
+    maestro.grpc_server_address = target.server.grpc_address();
+    maestro.http_server_address = target.server.http_address();
+    maestro.source_id = "works".to_owned();
+    maestro.retry_attempts = 1;
+    maestro.insecure = true;
+    world.api.set("c1", cluster("c1", 1));
+    let engine = connect(&deployment, works)
+        .await
+        .unwrap_or_else(|e| panic!("{e}"));
+    let run = handle(&engine, &event("c1", 1)).await;
+    assert_eq!(
+        run.outcome,
+        Outcome::Done(Status::Success),
+        "{:?}",
+        run.fault
+    );
+    assert_eq!(target.server.bundles().len(), 1);
+    assert!(
+        connect(&deployment, TASK).await.is_err(),
+        "its other object needs one"
+    );
+    target.server.set_down(true);
+    let error = connect(&deployment, works).await.err().unwrap().to_string();
+    assert!(error.contains("does not answer"), "{error}");
 }
