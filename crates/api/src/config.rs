@@ -92,6 +92,11 @@ pub struct ApiMetricsConfig {
     /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
     /// process down.
     pub profiling: bool,
+    /// How what is said there is encrypted, and whether callers must show a certificate.
+    pub tls: TlsConfig,
+    /// A file with the bearer token that callers must show; nobody must if nothing is said. Read again for every
+    /// request.
+    pub token_file: Option<PathBuf>,
     /// How long a resource may be not reconciled before it counts as stuck.
     pub reconciliation_stuck_threshold: GoDuration,
 }
@@ -103,6 +108,8 @@ impl ApiMetricsConfig {
             host: self.host.clone(),
             port: self.port,
             profiling: self.profiling,
+            tls: self.tls.clone(),
+            token_file: self.token_file.clone(),
         }
     }
 }
@@ -114,6 +121,8 @@ impl Default for ApiMetricsConfig {
             host: listen.host,
             port: listen.port,
             profiling: listen.profiling,
+            tls: listen.tls,
+            token_file: listen.token_file,
             reconciliation_stuck_threshold: GoDuration::from_secs(10 * 60),
         }
     }

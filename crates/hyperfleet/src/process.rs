@@ -1,6 +1,7 @@
 //! What every serving command sets up before its own work.
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::Result;
 use hyperfleet_runtime::health::{Health, HealthConfig, ObserverServers};
@@ -22,16 +23,18 @@ pub(crate) struct Host {
 }
 
 impl Host {
+    /// Relative paths of the files that health and metrics name start at `directory`.
     pub(crate) async fn start(
         component: &'static str,
         logging: &LogConfig,
         tracing: &TracingConfig,
         health_config: &HealthConfig,
         metrics_config: &MetricsConfig,
+        directory: &Path,
     ) -> Result<Host> {
         let traces = Traces::start(tracing, component, VERSION)?;
         log::init_with(logging, component, VERSION, traces.as_ref())?;
-        let observers = ObserverServers::bind(health_config, metrics_config).await?;
+        let observers = ObserverServers::bind(health_config, metrics_config, directory).await?;
         let (health_address, metrics_address) =
             (observers.health_address()?, observers.metrics_address()?);
         let health = Health::new();

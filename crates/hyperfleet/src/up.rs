@@ -14,7 +14,7 @@ mod platform;
 mod progress;
 mod screen;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use hyperfleet_api::{
@@ -71,7 +71,8 @@ async fn host(args: &UpArgs) -> Result<Host> {
         port: args.metrics_port,
         ..MetricsConfig::default()
     };
-    Host::start("up", &logging, &TracingConfig::default(), &health, &metrics).await
+    let (tracing, here) = (TracingConfig::default(), Path::new(""));
+    Host::start("up", &logging, &tracing, &health, &metrics, here).await
 }
 
 async fn with_kubernetes(

@@ -102,6 +102,14 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Loaded<T> {
     }
 }
 
+impl<T> Loaded<T> {
+    /// Where relative paths in it start: beside the file, or where the process runs if there is none.
+    pub fn directory(&self) -> PathBuf {
+        let beside = self.file.as_deref().and_then(Path::parent);
+        beside.unwrap_or(Path::new("")).to_owned()
+    }
+}
+
 impl<T: Serialize> Loaded<T> {
     /// The effective configuration for people to read: secrets redacted, and in YAML the origin
     /// behind every value that is not the default.

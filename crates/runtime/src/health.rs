@@ -20,12 +20,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::GoDuration;
+use crate::tls::TlsConfig;
 
+mod observed;
 mod routes;
 mod server;
+mod token;
 
-pub use routes::routes;
-pub use server::ObserverServers;
+pub use observed::ObserverConfig;
+pub use server::{ObserveError, ObserverServers};
+pub use token::TokenError;
 
 /// How long a check may take unless it says otherwise.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -40,6 +44,8 @@ pub struct HealthConfig {
     pub port: u16,
     /// How long components may take to finish their work once the process is told to stop.
     pub shutdown_timeout: GoDuration,
+    /// How what is said there is encrypted, and whether callers must show a certificate.
+    pub tls: TlsConfig,
 }
 
 impl Default for HealthConfig {
@@ -48,6 +54,7 @@ impl Default for HealthConfig {
             host: "localhost".to_owned(),
             port: 8080,
             shutdown_timeout: GoDuration::from_secs(20),
+            tls: TlsConfig::default(),
         }
     }
 }

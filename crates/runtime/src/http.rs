@@ -1,5 +1,7 @@
 //! Listening and serving: bind with errors a person can act on, serve until told to stop, drain.
 
+mod patience;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -19,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tower::Service;
 
 use crate::tls::Tls;
+use patience::Patient;
 
 /// An address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +100,8 @@ fn explain(error: &io::Error, port: u16, key: &str) -> String {
 pub struct ServeOptions {
     /// For the whole head of a request, and for the next request on a connection that is kept.
     pub header_read_timeout: Duration,
+    /// For a peer to take anything of what it is sent. One that takes nothing for longer is cut off.
+    pub write_timeout: Duration,
     /// For requests in flight once the server is told to stop. What still runs then is cut off.
     pub max_drain: Duration,
     /// Encrypts every connection.
@@ -107,6 +112,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             header_read_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             max_drain: Duration::from_secs(15),
             tls: None,
         }
@@ -134,6 +140,7 @@ pub async fn serve<L>(
             () = stop.cancelled() => break,
             (stream, peer) = listener.accept() => {
                 let (server, router, stop) = (server.clone(), router.clone(), stop.clone());
+                let stream = Patient::new(stream, options.write_timeout);
                 match options.tls.clone() {
                     None => connections.spawn(connection(server, stream, peer, router, stop)),
                     // Here and not where connections are accepted: one slow peer must not hold up the others.

@@ -3,6 +3,8 @@
 //! Names are `hyperfleet_<subsystem>_<name>`; `component` and `version` are labels of every
 //! series, so several components of one process can share a name.
 
+mod config;
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,11 +17,11 @@ use prometheus::{
     Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec,
     IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// The client library; components name its types.
 pub use prometheus;
+
+pub use config::MetricsConfig;
 
 /// Bucket bounds that suit requests to an API, in seconds.
 pub const API_BUCKETS: [f64; 11] = [
@@ -32,29 +34,6 @@ pub const DATABASE_BUCKETS: [f64; 9] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 
 /// What is computed for a scrape must not hold it up.
 const SCRAPE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Where metrics are answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct MetricsConfig {
-    /// Address to listen on for `/metrics`. Empty means all addresses.
-    pub host: String,
-    /// Port to listen on for `/metrics`. The same address as health shares its listener.
-    pub port: u16,
-    /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
-    /// process down.
-    pub profiling: bool,
-}
-
-impl Default for MetricsConfig {
-    fn default() -> Self {
-        Self {
-            host: "localhost".to_owned(),
-            port: 9090,
-            profiling: false,
-        }
-    }
-}
 
 /// A metric that cannot be registered or encoded.
 #[derive(Debug, thiserror::Error)]

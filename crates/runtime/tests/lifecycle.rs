@@ -1,6 +1,7 @@
 //! A process from its start to its end, seen through its health and metrics endpoints.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -34,7 +35,7 @@ async fn observers() -> Result<ObserverServers, Anything> {
         port: 0,
         ..MetricsConfig::default()
     };
-    Ok(ObserverServers::bind(&health, &metrics).await?)
+    Ok(ObserverServers::bind(&health, &metrics, Path::new("")).await?)
 }
 
 /// Status line and body of a GET over a fresh connection.
@@ -204,6 +205,7 @@ async fn health_and_metrics_at_the_same_address_share_a_listener() -> Result<(),
             port: free,
             ..MetricsConfig::default()
         },
+        Path::new(""),
     )
     .await?;
     assert_eq!(servers.health_address()?, servers.metrics_address()?);
@@ -412,7 +414,7 @@ async fn profiles_are_answered_beside_the_metrics_only_where_they_are_wanted()
             profiling,
             ..MetricsConfig::default()
         };
-        let servers = ObserverServers::bind(&health, &metrics).await?;
+        let servers = ObserverServers::bind(&health, &metrics, Path::new("")).await?;
         let address = servers.metrics_address()?;
         let shutdown = Shutdown::new();
         let serving = tokio::spawn(servers.serve(Health::new(), registry()?, shutdown.clone()));

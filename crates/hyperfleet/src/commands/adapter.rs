@@ -1,6 +1,6 @@
 //! `hyperfleet adapter serve`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use hyperfleet_adapter::config::{self, Deployment};
@@ -8,8 +8,7 @@ use hyperfleet_adapter::schema;
 use hyperfleet_adapter::task::Task;
 use hyperfleet_adapter::{Adapter, Parts, process_environment};
 use hyperfleet_runtime::config::Format;
-use hyperfleet_runtime::health::HealthConfig;
-use hyperfleet_runtime::metrics::MetricsConfig;
+use hyperfleet_runtime::health::ObserverConfig;
 use hyperfleet_runtime::trace::TracingConfig;
 
 use crate::broker;
@@ -38,16 +37,16 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     let deployment = config::load_deployment(&args.adapter.loader().process_env())?;
     let task = load_task(&task_file(&args.adapter)?)?;
     let tracing = TracingConfig::default();
-    let health = HealthConfig {
-        port: args.health_port,
-        ..HealthConfig::default()
-    };
-    let metrics = MetricsConfig {
-        port: args.metrics_port,
-        profiling: args.profiling,
-        ..MetricsConfig::default()
-    };
-    let mut host = Host::start("adapter", &deployment.log, &tracing, &health, &metrics).await?;
+    let observers = observers(&args)?;
+    let mut host = Host::start(
+        "adapter",
+        &deployment.log,
+        &tracing,
+        &observers.health,
+        &observers.metrics,
+        Path::new(""),
+    )
+    .await?;
     let broker = broker::connect(&broker::config()?, &host.metrics).await?;
     let outcome = match start(&mut host, deployment, task, broker.clone()).await {
         Ok(()) => host.run().await,
@@ -55,6 +54,15 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     };
     broker.close().await;
     outcome
+}
+
+/// Where health and metrics are answered. An adapter's files say nothing about it: flags and the environment do.
+fn observers(args: &AdapterServeArgs) -> Result<ObserverConfig> {
+    let mut observers = ObserverConfig::from_environment("adapter", std::env::vars())?;
+    observers.health.port = args.health_port;
+    observers.metrics.port = args.metrics_port;
+    observers.metrics.profiling = args.profiling;
+    Ok(observers)
 }
 
 /// The task file that was named.
@@ -65,7 +73,7 @@ pub(crate) fn task_file(args: &AdapterArgs) -> Result<PathBuf> {
 }
 
 /// Loads a task and says what is odd about it.
-pub(crate) fn load_task(file: &std::path::Path) -> Result<Task> {
+pub(crate) fn load_task(file: &Path) -> Result<Task> {
     let (task, warnings) = config::load_task(file)?;
     for warning in warnings {
         eprintln!("{warning}");

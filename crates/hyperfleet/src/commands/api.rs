@@ -37,6 +37,7 @@ pub(crate) fn loader(file: Option<std::path::PathBuf>) -> Loader {
 pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
     let loaded = load(&args.api)?;
     let entities = Entities::load(&loaded)?;
+    let directory = loaded.directory();
     let config = loaded.value;
     let mut host = Host::start(
         "api",
@@ -44,6 +45,7 @@ pub(crate) async fn serve(args: ApiServeArgs) -> Result<()> {
         &config.tracing,
         &config.health,
         &config.metrics.listen(),
+        &directory,
     )
     .await?;
     host.warn(&loaded.warnings);

@@ -42,6 +42,7 @@ pub(crate) async fn serve(args: SentinelArgs) -> Result<()> {
         ..Flags::default()
     };
     let loaded = Options::load(flags, std::env::vars())?;
+    let directory = loaded.directory();
     let options = loaded.value;
     options.check()?;
     let tracing = TracingConfig {
@@ -54,6 +55,7 @@ pub(crate) async fn serve(args: SentinelArgs) -> Result<()> {
         &tracing,
         &options.health,
         &options.metrics,
+        &directory,
     )
     .await?;
     host.warn(&loaded.warnings);

@@ -106,6 +106,7 @@ fn show(format: Format, found: Found) -> Result<()> {
 
 pub(crate) async fn serve(args: SweeperServeArgs) -> Result<()> {
     let loaded = load(args.sweeper, args.interval)?;
+    let directory = loaded.directory();
     let options = loaded.value;
     let mut host = Host::start(
         "sweeper",
@@ -113,6 +114,7 @@ pub(crate) async fn serve(args: SweeperServeArgs) -> Result<()> {
         &TracingConfig::default(),
         &options.health,
         &options.metrics,
+        &directory,
     )
     .await?;
     host.warn(&loaded.warnings);

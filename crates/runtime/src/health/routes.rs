@@ -9,26 +9,21 @@ use axum::routing::get;
 use serde_json::json;
 
 use super::Health;
-use crate::http::not_found;
 use crate::metrics::MetricsRegistry;
 
-/// `/healthz`, `/readyz` and `/metrics`, as far as they are given.
-pub fn routes(health: Option<Health>, metrics: Option<MetricsRegistry>) -> Router {
-    let mut router = Router::new();
-    if let Some(health) = health {
-        let own = Router::new()
-            .route("/healthz", get(healthz))
-            .route("/readyz", get(readyz))
-            .with_state(health);
-        router = router.merge(own);
-    }
-    if let Some(metrics) = metrics {
-        let own = Router::new()
-            .route("/metrics", get(exposition))
-            .with_state(metrics);
-        router = router.merge(own);
-    }
-    router.fallback(not_found)
+/// `/healthz` and `/readyz`.
+pub(super) fn health(health: Health) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .with_state(health)
+}
+
+/// `/metrics`.
+pub(super) fn metrics(metrics: MetricsRegistry) -> Router {
+    Router::new()
+        .route("/metrics", get(exposition))
+        .with_state(metrics)
 }
 
 /// Alive means: able to answer. A dependency that is down is no reason to be restarted.
