@@ -3,8 +3,10 @@
 CARGO  ?= cargo
 ARGS   ?=
 PREFIX ?= /usr/local
+TARGET  = $(or $(CARGO_TARGET_DIR),target)
+PROGRAM ?= $(TARGET)/release/hyperfleet
 
-.PHONY: help up test check scenarios soak fleet bench build install clean
+.PHONY: help up test check scenarios soak fleet bench build install place clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,7 +14,7 @@ help: ## Show this
 up: ## Build, start everything in one process, and watch a first cluster become Ready (ARGS=… for flags)
 	@dev/install postgresql || true
 	$(CARGO) build --profile up -p hyperfleet
-	@target/up/hyperfleet up --demo $(ARGS)
+	@$(TARGET)/up/hyperfleet up --demo $(ARGS)
 
 test: ## Run every test; installs and starts the servers it needs
 	@dev/test
@@ -39,20 +41,24 @@ bench: ## Measure, and print the figures with their method
 	$(CARGO) bench --workspace --benches
 	@dev/bench-compare
 	$(CARGO) build --release -p hyperfleet -p hyperfleet-bench
-	@$${CARGO_TARGET_DIR:-target}/release/hyperfleet-bench api --start $${CARGO_TARGET_DIR:-target}/release \
+	@$(TARGET)/release/hyperfleet-bench api --start $(TARGET)/release \
 	  --clusters 2000 --report-clusters 500 --duration 2s
 
 build: ## The release binary: target/release/hyperfleet, with every broker
 	$(CARGO) build --release -p hyperfleet --features all-brokers,profiling
 
-install: build ## The program, its man pages and shell completions, below PREFIX (/usr/local) and DESTDIR
-	install -D target/release/hyperfleet $(DESTDIR)$(PREFIX)/bin/hyperfleet
-	target/release/hyperfleet reference man $(DESTDIR)$(PREFIX)/share/man/man1
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	target/release/hyperfleet completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hyperfleet
-	target/release/hyperfleet completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hyperfleet
-	target/release/hyperfleet completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hyperfleet.fish
+install: build place ## The program, its man pages and shell completions, below PREFIX (/usr/local) and DESTDIR
+
+# What is installed, from a PROGRAM that is built already.
+SHARE = $(DESTDIR)$(PREFIX)/share
+place:
+	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/hyperfleet
+	install -d $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+	  $(SHARE)/fish/vendor_completions.d
+	$(PROGRAM) reference man $(SHARE)/man/man1
+	$(PROGRAM) completion bash > $(SHARE)/bash-completion/completions/hyperfleet
+	$(PROGRAM) completion zsh > $(SHARE)/zsh/site-functions/_hyperfleet
+	$(PROGRAM) completion fish > $(SHARE)/fish/vendor_completions.d/hyperfleet.fish
 
 clean: ## Remove what was built and the local data directory
 	$(CARGO) clean

@@ -10,6 +10,8 @@ mod aggregation;
 mod completion;
 #[path = "binary/failures.rs"]
 mod failures;
+#[path = "binary/install.rs"]
+mod install;
 #[path = "binary/language.rs"]
 mod language;
 #[path = "binary/login.rs"]
