@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use hyperfleet_core::identity::ANONYMOUS;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
@@ -13,9 +14,6 @@ use crate::access::Access;
 use crate::authz::Verb;
 use crate::failure::Failure;
 use crate::scope::Scope;
-
-/// Who does everything while nobody has to say who they are.
-const ANONYMOUS: &str = "system@hyperfleet.local";
 
 /// The id of the request, put there by `observe` before anything else looks at it.
 #[derive(Debug, Clone)]

@@ -20,6 +20,7 @@ use uuid::Uuid;
 use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
+use crate::dry_run::DryRun;
 use crate::etag::tagged;
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
@@ -37,6 +38,7 @@ pub(crate) async fn create(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    DryRun(effect): DryRun,
     headers: HeaderMap,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
@@ -102,6 +104,7 @@ pub(crate) async fn create(
         resource: &new.resource,
         recheck: aggregated.recheck,
         idempotency: key.as_deref().zip(fingerprint.as_deref()),
+        effect,
     };
     match state.store.create(&create, author).await? {
         Created::New => Ok(tagged(StatusCode::CREATED, &new.resource)),

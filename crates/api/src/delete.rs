@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
+use crate::dry_run::DryRun;
 use crate::etag::{IfMatch, tagged};
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
@@ -25,6 +26,7 @@ pub(crate) async fn delete(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    DryRun(effect): DryRun,
     if_match: IfMatch,
 ) -> Result<Response, Failure> {
     let owner = scope
@@ -33,8 +35,9 @@ pub(crate) async fn delete(
     let store = caller.writing(&state.store, Verb::Delete, &scope);
     let id = scope.item(&ids)?;
     let target = (scope.kind_name(), owner, id);
+    let author = caller.author(state.now());
     let deleted = store
-        .delete(target, caller.author(state.now()), &state, |resource| {
+        .delete(target, author, effect, &state, |resource| {
             caller.check(Verb::Delete, resource)?;
             if_match.check(resource)
         })
@@ -51,6 +54,7 @@ pub(crate) async fn force_delete(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    DryRun(effect): DryRun,
     JsonObject(body): JsonObject,
 ) -> Result<StatusCode, Failure> {
     let reason = match body.get("reason") {
@@ -84,15 +88,16 @@ pub(crate) async fn force_delete(
     let author = caller.author(state.now());
     let guard = |resource: &Resource| caller.check(Verb::ForceDelete, resource);
     let forced = store
-        .force_delete(target, reason, author, &state, guard)
+        .force_delete(target, reason, author, effect, &state, guard)
         .await?;
-    if forced.transpose()?.is_some() {
+    if forced.transpose()?.is_none() {
+        return Err(scope.missing(&store, owner, id).await);
+    }
+    if effect.is_lasting() {
         tracing::warn!(
             kind = scope.noun(), resource_id = %id, actor = author.actor, reason,
             "force-deleted; objects may be left behind"
         );
-        Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(scope.missing(&store, owner, id).await)
     }
+    Ok(StatusCode::NO_CONTENT)
 }

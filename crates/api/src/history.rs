@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
+use crate::dry_run::NotTried;
 use crate::failure::Failure;
 use crate::params::Pairs;
 use crate::scope::{Ids, Scope};
@@ -112,6 +113,7 @@ pub(crate) async fn audit(
 pub(crate) async fn note(
     State(state): State<ApiState>,
     caller: Caller,
+    _: NotTried,
     JsonObject(body): JsonObject,
 ) -> Result<(StatusCode, Json<AuditEntry>), Failure> {
     let note: AuditNote = serde_json::from_value(Value::Object(body))

@@ -23,6 +23,7 @@ mod can_i;
 mod config;
 mod create;
 mod delete;
+mod dry_run;
 mod entities;
 mod etag;
 mod failure;

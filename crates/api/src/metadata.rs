@@ -16,6 +16,8 @@ pub(crate) async fn metadata(State(state): State<ApiState>, uri: Uri) -> Json<Va
         "href": uri.path(),
         "version": state.version,
         "build_time": option_env!("HYPERFLEET_BUILD_TIME").unwrap_or("unknown"),
+        // A server that does not know `dry_run` would do what it is only asked to try: clients look here first.
+        "dry_run": true,
         "kinds": kinds,
     }))
 }

@@ -10,6 +10,7 @@ mod components;
 mod describe;
 mod downgrade;
 mod examples;
+mod metadata;
 mod of_kind;
 mod parameters;
 mod responses;

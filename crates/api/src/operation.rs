@@ -91,6 +91,14 @@ impl Operation {
         })
     }
 
+    /// Whether it takes `dry_run`. The others that write refuse it.
+    pub(crate) fn can_be_tried(self) -> bool {
+        matches!(
+            self,
+            Operation::Create | Operation::Patch | Operation::Delete | Operation::ForceDelete
+        )
+    }
+
     /// What it is done to, in a sentence.
     pub(crate) fn object(self, kind: Option<&str>) -> &str {
         match self {

@@ -7,10 +7,11 @@ use hyperfleet_core::problem::Code;
 use crate::failure::Failure;
 
 /// Parameters that have one value. Taking either of two would be a guess.
-const ONCE: [&str; 16] = [
+const ONCE: [&str; 17] = [
     "action",
     "actor",
     "continue",
+    "dry_run",
     "generation",
     "id",
     "kind",

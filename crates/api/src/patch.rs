@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
+use crate::dry_run::DryRun;
 use crate::etag::{IfMatch, tagged};
 use crate::failure::Failure;
 use crate::scope::{Ids, Scope};
@@ -27,6 +28,7 @@ pub(crate) async fn patch(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    DryRun(effect): DryRun,
     if_match: IfMatch,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
@@ -42,7 +44,7 @@ pub(crate) async fn patch(
     let patch = read(&state, &tenant, &kind, &fields).await?;
     let author = caller.author(state.now());
     let patched: Option<Result<Resource, Failure>> = store
-        .patch((scope.kind_name(), owner, id), author, |stored| {
+        .patch((scope.kind_name(), owner, id), author, effect, |stored| {
             caller.check(Verb::Patch, &stored.resource)?;
             let patched = decide(&state, &patch, stored, author, &if_match)?;
             // Nobody moves a resource out of their own reach, or into it.

@@ -11,6 +11,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::body::JsonObject;
+use crate::caller::Caller;
+use crate::dry_run::NotTried;
 use crate::failure::Failure;
 use crate::scope::Ids;
 use crate::state::ApiState;
@@ -30,21 +32,28 @@ pub(crate) async fn list(State(state): State<ApiState>) -> Result<Json<Sentinels
 pub(crate) async fn announce(
     State(state): State<ApiState>,
     Ids(ids): Ids,
+    caller: Caller,
+    _: NotTried,
     JsonObject(body): JsonObject,
 ) -> Result<Json<Standing>, Failure> {
     let id = one(&ids)?;
     let said: Announcement = serde_json::from_value(Value::Object(body))
         .map_err(|error| Failure::new(Code::Validation, error.to_string()))?;
     check(&said)?;
-    Ok(Json(state.store.announce_sentinel(id, &said).await?))
+    let author = caller.author(state.now());
+    let standing = state.store.announce_sentinel(id, &said, author).await?;
+    Ok(Json(standing))
 }
 
 /// One is gone, or never was there.
 pub(crate) async fn withdraw(
     State(state): State<ApiState>,
     Ids(ids): Ids,
+    caller: Caller,
+    _: NotTried,
 ) -> Result<StatusCode, Failure> {
-    state.store.withdraw_sentinel(one(&ids)?).await?;
+    let author = caller.author(state.now());
+    state.store.withdraw_sentinel(one(&ids)?, author).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -74,6 +83,11 @@ fn check(said: &Announcement) -> Result<(), Failure> {
             Announcement::MAX_SECONDS
         );
         return Err(Failure::invalid("duration_seconds", Some("range"), message));
+    }
+    let most = Announcement::MAX_DECIDES;
+    if serde_json::to_vec(&said.decides).is_ok_and(|written| written.len() > most) {
+        let message = format!("decides must be at most {most} bytes");
+        return Err(Failure::invalid("decides", Some("max_length"), message));
     }
     Ok(())
 }

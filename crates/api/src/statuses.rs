@@ -23,6 +23,7 @@ use crate::authz::Verb;
 use crate::body::JsonObject;
 use crate::caller::Caller;
 use crate::config::StatusesFormat;
+use crate::dry_run::NotTried;
 use crate::failure::Failure;
 use crate::params::Pairs;
 use crate::query::StatusesQuery;
@@ -36,6 +37,7 @@ pub(crate) async fn put(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    _: NotTried,
     JsonObject(body): JsonObject,
 ) -> Result<Response, Failure> {
     let now = state.now();
@@ -53,6 +55,7 @@ pub(crate) async fn post(
     Extension(scope): Extension<Arc<Scope>>,
     Ids(ids): Ids,
     caller: Caller,
+    _: NotTried,
     JsonObject(body): JsonObject,
 ) -> Result<Json<Value>, Failure> {
     let now = state.now();

@@ -10,6 +10,7 @@
 //! that is cut off, for whatever reason, resumes from the last `id` it saw and misses nothing.
 
 pub(crate) mod hub;
+mod wanted;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +20,8 @@ use axum::extract::{Extension, FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use hyperfleet_core::fields::Fields;
 use hyperfleet_core::problem::Code;
-use hyperfleet_core::resource::Resource;
-use hyperfleet_core::search::Search;
-use hyperfleet_store::{FeedError, Owner, Position, Sight, StoreError};
+use hyperfleet_store::{FeedError, Position, StoreError};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 
@@ -37,6 +35,7 @@ use crate::query::ListQuery;
 use crate::scope::{Ids, Scope};
 use crate::state::ApiState;
 use hub::News;
+use wanted::Wanted;
 
 /// Events that wait for a watcher's connection, besides those in the ring.
 const QUEUE: usize = 64;
@@ -44,6 +43,8 @@ const QUEUE: usize = 64;
 const PAGE: u32 = 500;
 /// How long a connection may take nothing before it is cut.
 const STALLED: Duration = Duration::from_secs(30);
+/// Why a watcher is told that something is gone which is still there.
+const OUT_OF_SIGHT: &str = "out_of_sight";
 
 /// A list, or the changes of it when `watch=true` is asked for.
 pub(crate) async fn list_or_watch(
@@ -150,51 +151,6 @@ impl From<FeedError> for Failure {
     }
 }
 
-/// Which changes a watcher is told.
-#[derive(Debug)]
-struct Wanted {
-    /// What the watcher may see; `None` is everything.
-    sight: Option<Arc<Sight>>,
-    kind: Option<String>,
-    owner: Owner,
-    search: Option<Search>,
-    /// A type of reference, and the id of its target.
-    reference: Option<(String, String)>,
-    fields: Option<Fields>,
-}
-
-impl Wanted {
-    /// Whether search and reference find it. What they do not find any longer, or never did, is told as deleted by
-    /// its id alone: whether it was found before is not known here, and a watcher that does not have it has nothing
-    /// to do.
-    fn finds(&self, resource: &Resource) -> bool {
-        let points = |(ref_type, target): &(String, String)| {
-            let targets = resource.references.get(ref_type);
-            targets.is_some_and(|targets| {
-                targets
-                    .iter()
-                    .any(|reference| reference.target.id.to_string() == *target)
-            })
-        };
-        self.search
-            .as_ref()
-            .is_none_or(|search| search.matches(resource))
-            && self.reference.as_ref().is_none_or(points)
-    }
-
-    /// Whether it is in the list at all. What the watcher may not see is not told of, not even that it is gone.
-    fn holds(&self, resource: &Resource) -> bool {
-        let owner = resource.owner_references.as_ref().map(|owner| owner.id);
-        let seen = self.sight.as_ref();
-        seen.is_none_or(|sight| sight.holds(resource))
-            && self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
-            && match self.owner {
-                Owner::Any => true,
-                Owner::Is(id) => owner == Some(id),
-            }
-    }
-}
-
 /// Why a watcher's task ends.
 #[derive(Debug)]
 enum End {
@@ -296,7 +252,14 @@ impl Watcher {
     fn event(&self, news: &News) -> Option<Bytes> {
         match news {
             News::Bookmark(position) => Some(bookmark(position)),
-            News::Change(change) if !self.wanted.holds(&change.resource) => None,
+            News::Change(change) if !self.wanted.holds(&change.resource) => {
+                let resource = &change.resource;
+                self.wanted.held(change).then(|| {
+                    let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href,
+                                      "reason": OUT_OF_SIGHT});
+                    event("delete", &change.position, &data)
+                })
+            }
             News::Change(change) if !change.deleted && !self.wanted.finds(&change.resource) => {
                 let resource = &change.resource;
                 let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href});

@@ -1,7 +1,8 @@
 //! What people ask for besides what components do: changing, deleting, and what happened.
 
-use reqwest::Method;
+use hyperfleet_core::effect::Effect;
 use reqwest::header::{HeaderValue, IF_MATCH};
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -39,6 +40,23 @@ impl Client {
         self.get_json("openapi").await
     }
 
+    /// Whether the API can try changes. One that cannot would make them: ask before anything is
+    /// [`Rehearsed`](Effect::Rehearsed).
+    pub async fn can_rehearse(&self) -> Result<bool, CallError> {
+        Ok(self.metadata().await?["dry_run"] == true)
+    }
+
+    /// Creates a resource, or tries to. Tried once, as [`create`](Client::create).
+    pub async fn create_as(
+        &self,
+        plural: &str,
+        body: &Value,
+        effect: Effect,
+    ) -> Result<RemoteResource, CallError> {
+        self.change(Method::POST, &[plural], Some(body), None, effect)
+            .await
+    }
+
     /// Changes a resource; with `generation`, only if it still is what is wanted. Tried once.
     pub async fn patch(
         &self,
@@ -46,14 +64,21 @@ impl Client {
         id: &str,
         body: &Value,
         generation: Option<i64>,
+        effect: Effect,
     ) -> Result<RemoteResource, CallError> {
-        self.change(Method::PATCH, &[plural, id], Some(body), generation)
+        self.change(Method::PATCH, &[plural, id], Some(body), generation, effect)
             .await
     }
 
     /// Asks for the deletion of a resource, and gives back what it is then.
-    pub async fn delete(&self, plural: &str, id: &str) -> Result<RemoteResource, CallError> {
-        self.change(Method::DELETE, &[plural, id], None, None).await
+    pub async fn delete(
+        &self,
+        plural: &str,
+        id: &str,
+        effect: Effect,
+    ) -> Result<RemoteResource, CallError> {
+        self.change(Method::DELETE, &[plural, id], None, None, effect)
+            .await
     }
 
     /// Removes a resource without waiting for its adapters.
@@ -62,9 +87,10 @@ impl Client {
         plural: &str,
         id: &str,
         reason: &str,
+        effect: Effect,
     ) -> Result<(), CallError> {
         let segments = [plural, id, "force-delete"];
-        let url = self.url_of(&Method::POST, &segments)?;
+        let url = affected(self.url_of(&Method::POST, &segments)?, effect);
         let body = json!({ "reason": reason });
         let call = self.request(Method::POST, &url, Some(&body))?;
         self.send(url, call.retry(Retry::NEVER)).await.map(drop)
@@ -117,8 +143,9 @@ impl Client {
         segments: &[&str],
         body: Option<&Value>,
         generation: Option<i64>,
+        effect: Effect,
     ) -> Result<RemoteResource, CallError> {
-        let url = self.url_of(&method, segments)?;
+        let url = affected(self.url_of(&method, segments)?, effect);
         let mut call = self
             .request(method.clone(), &url, body)?
             .retry(Retry::NEVER);
@@ -138,4 +165,11 @@ impl Client {
         let answer = self.send(url.clone(), call).await?;
         decode(&method, &url, &answer)
     }
+}
+
+fn affected(mut url: Url, effect: Effect) -> Url {
+    if effect == Effect::Rehearsed {
+        url.query_pairs_mut().append_pair("dry_run", "true");
+    }
+    url
 }

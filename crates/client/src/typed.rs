@@ -1,6 +1,7 @@
 //! The calls components make, with the shapes they expect.
 
 use hyperfleet_core::audit_note::AuditNote;
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::history::AuditEntry;
 use hyperfleet_core::list::Page;
 use reqwest::{Method, Url};
@@ -70,8 +71,7 @@ impl Client {
     ///
     /// Tried once: a repeated create whose first answer was lost would meet itself as a conflict.
     pub async fn create(&self, plural: &str, body: &Value) -> Result<RemoteResource, CallError> {
-        self.path(Method::POST, &[plural], Some(body), Some(Retry::NEVER))
-            .await
+        self.create_as(plural, body, Effect::Lasting).await
     }
 
     /// What the adapters reported about a resource, in whichever form the API answers.

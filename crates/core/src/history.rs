@@ -31,6 +31,10 @@ pub enum Action {
     LoseReference,
     /// It was asked for by somebody who may not.
     Deny,
+    /// A Sentinel that was not there came.
+    Announce,
+    /// A Sentinel said that it goes.
+    Withdraw,
 }
 
 impl Action {
@@ -44,6 +48,8 @@ impl Action {
             Action::Orphan => "orphan",
             Action::LoseReference => "lose-reference",
             Action::Deny => "deny",
+            Action::Announce => "announce",
+            Action::Withdraw => "withdraw",
         }
     }
 }
@@ -106,6 +112,13 @@ pub struct StatusEntry {
     pub changes: Vec<ConditionChange>,
     /// The resource's phase after the report.
     pub phase: Phase,
+    /// Who reported it: not what the report calls itself, but what its sender proved to be. Absent in lines of older
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// The request it came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// One line of a resource's history.

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+/// Who does everything while nobody has to say who they are.
+pub const ANONYMOUS: &str = "system@hyperfleet.local";
+
 /// The id of a resource: a UUIDv7 that the API gave it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

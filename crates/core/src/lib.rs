@@ -20,6 +20,7 @@ pub mod column;
 pub mod condition;
 pub mod deletion;
 pub mod due;
+pub mod effect;
 pub mod fields;
 pub mod generation;
 pub mod history;

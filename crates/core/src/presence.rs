@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::shard::{Member, Shards, assign};
@@ -37,6 +38,9 @@ pub struct Announcement {
     /// How long this holds if nothing more is heard.
     #[schemars(range(min = 1, max = 3600))]
     pub duration_seconds: u32,
+    /// By what it decides when something is due, in the keys of its configuration; nothing if it does not say.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub decides: Map<String, Value>,
 }
 
 impl Announcement {
@@ -44,6 +48,8 @@ impl Announcement {
     pub const MAX_NAME: usize = 255;
     pub const MAX_LABELS: usize = 64;
     pub const MAX_SECONDS: u32 = 3600;
+    /// The most bytes of `decides`, written down.
+    pub const MAX_DECIDES: usize = 16 * 1024;
 
     /// Whether it and another share their work.
     pub fn shares_with(&self, other: &Presence) -> bool {
@@ -122,6 +128,9 @@ pub struct Presence {
     pub leaving: bool,
     /// Until when this holds if nothing more is heard.
     pub expires_time: Time,
+    /// By what it decides when something is due, if it said so.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub decides: Map<String, Value>,
 }
 
 #[cfg(test)]
@@ -145,6 +154,7 @@ mod tests {
             held: Shards::NONE,
             leaving: false,
             expires_time: Time::UNIX_EPOCH,
+            decides: Map::new(),
         }
     }
 
@@ -157,6 +167,7 @@ mod tests {
             keep: Shards::NONE,
             leaving: false,
             duration_seconds: 15,
+            decides: Map::new(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! The command line.
 
 mod adapter;
-mod auth;
 mod broker;
 mod sweeper;
 
@@ -13,13 +12,12 @@ use hyperfleet_runtime::GoDuration;
 pub(crate) use self::adapter::{
     AdapterArgs, AdapterCommand, AdapterSchemaArgs, AdapterServeArgs, DryRunArgs, SchemaKind,
 };
-pub(crate) use self::auth::{AuthCommand, CanIArgs};
 pub(crate) use self::broker::{
     BrokerCommand, ClearArgs, DeadLettersCommand, ListArgs, ShowArgs, SubscriptionArgs,
 };
 pub(crate) use self::sweeper::{SweeperArgs, SweeperCommand, SweeperRunArgs, SweeperServeArgs};
-use crate::operator::Verb;
 use crate::operator::context_commands::ContextCommand;
+use crate::operator::{AuthCommand, Verb};
 use crate::output::Format;
 use crate::reference::ReferenceArgs;
 

@@ -3,7 +3,6 @@
 pub(crate) mod adapter;
 mod aggregation;
 mod api;
-mod auth;
 mod config;
 mod dead_letters;
 mod language;
@@ -16,8 +15,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::cli::{
-    AdapterCommand, AggregationCommand, ApiCommand, AuthCommand, BrokerCommand, Cli, Command,
-    ConfigCommand, ExprCommand, SentinelCommand, SweeperCommand, TemplateCommand,
+    AdapterCommand, AggregationCommand, ApiCommand, BrokerCommand, Cli, Command, ConfigCommand,
+    ExprCommand, SentinelCommand, SweeperCommand, TemplateCommand,
 };
 use crate::{operator, reference, up};
 
@@ -31,7 +30,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Aggregation(AggregationCommand::Validate(args)) => {
             return aggregation::validate(&args);
         }
-        Command::Auth(AuthCommand::CanI(args)) => return serve(auth::can_i(args)),
+        Command::Auth(command) => return Ok(operator::auth(&command)),
         Command::Broker(BrokerCommand::DeadLetters(command)) => serve(dead_letters::run(command)),
         Command::Operate(verb) => return Ok(operator::run(&verb)),
         Command::Expr(ExprCommand::Eval { expression, data }) => {

@@ -12,6 +12,7 @@
 mod api_resources;
 mod apply;
 mod asked;
+mod auth;
 mod change;
 mod columns;
 mod completion;
@@ -20,6 +21,7 @@ pub(crate) mod context_commands;
 pub(crate) mod contexts;
 mod delete;
 mod describe;
+mod dry_run;
 mod exit;
 mod explain;
 mod failure;
@@ -51,6 +53,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub(crate) use auth::AuthCommand;
 pub(crate) use completion::answer as answer_shell;
 use context_commands::ContextCommand;
 use exit::Exit;
@@ -111,18 +114,26 @@ pub(crate) enum Verb {
 
 /// Does what was asked for; the exit code says what it came to.
 pub(crate) fn run(verb: &Verb) -> ExitCode {
+    ended(await_for(dispatch(verb)))
+}
+
+/// Asks who may do what.
+pub(crate) fn auth(command: &AuthCommand) -> ExitCode {
+    ended(await_for(auth::run(command)))
+}
+
+fn await_for(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
     // One thread: a second one would take longer to start than most commands take.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(dispatch(verb)),
+    match runtime {
+        Ok(runtime) => runtime.block_on(command),
         Err(error) => Err(Failure::new(
             Exit::Failed,
             format!("cannot start the async runtime: {error}"),
         )),
-    };
-    ended(outcome)
+    }
 }
 
 /// Looks at contexts or changes them.

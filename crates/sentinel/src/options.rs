@@ -4,6 +4,7 @@
 //!  file, environment, flags ──► Options ──Options::kinds──► one KindPlan per kind, compiled and checked
 //! ```
 
+mod announced;
 mod check;
 mod load;
 

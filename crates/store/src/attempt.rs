@@ -36,6 +36,14 @@ impl Attempt<'_> {
         if number <= UNLOCKED {
             return Ok(Attempt::Unlocked(store.connection().await?));
         }
+        Attempt::locked(store, id).await
+    }
+
+    /// A try that nobody can win against, and that leaves nothing behind unless it is finished as stored.
+    pub(crate) async fn locked(
+        store: &Store,
+        id: ResourceId,
+    ) -> Result<Attempt<'static>, StoreError> {
         let mut transaction = store.begin().await?;
         sqlx::query("SELECT 1 FROM resources WHERE id = $1 FOR UPDATE")
             .bind(id.0)
@@ -48,7 +56,7 @@ impl Attempt<'_> {
     pub(crate) async fn finish(self, stored: bool) -> Result<bool, StoreError> {
         match self {
             Attempt::Locked(transaction) if stored => transaction.commit().await?,
-            Attempt::Locked(_) => {}
+            Attempt::Locked(transaction) => transaction.rollback().await?,
             Attempt::Unlocked(connection) => connection.done(),
         }
         Ok(stored)

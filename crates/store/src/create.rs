@@ -4,10 +4,13 @@
 //! |---|---|---|
 //! | `create` | 1 | one row, its count and its line in the audit log; owner and targets by key |
 
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::time::Time;
-use sqlx::Row;
+use sqlx::postgres::{PgArguments, PgQueryResult};
+use sqlx::query::Query;
 use sqlx::types::Json;
+use sqlx::{Postgres, Row};
 use uuid::Uuid;
 
 use crate::audit;
@@ -23,6 +26,7 @@ pub struct Create<'a> {
     pub recheck: Option<Time>,
     /// A key under which the answer is remembered, and the fingerprint of the request.
     pub idempotency: Option<(&'a str, &'a [u8])>,
+    pub effect: Effect,
 }
 
 /// What became of a create.
@@ -125,10 +129,16 @@ impl Store {
             } else {
                 insert
             };
-            match self.execute(insert).await {
+            let done = match new.effect {
+                Effect::Lasting => self.execute(insert).await,
+                Effect::Rehearsed => self.rehearse(insert).await,
+            };
+            match done {
                 Ok(done) if done.rows_affected() == 1 => {
-                    self.changed();
-                    self.settled(None, resource);
+                    if new.effect.is_lasting() {
+                        self.changed();
+                        self.settled(None, resource);
+                    }
                     Ok(Created::New)
                 }
                 Ok(_) if self.missing_target(&targets).await? => Err(StoreError::TargetGone {
@@ -154,6 +164,18 @@ impl Store {
             }
         })
         .await
+    }
+
+    /// Executes a statement and takes it back.
+    async fn rehearse(
+        &self,
+        query: Query<'_, Postgres, PgArguments>,
+    ) -> Result<PgQueryResult, sqlx::Error> {
+        let mut transaction = self.begin().await?;
+        let done = query.execute(&mut *transaction).await;
+        // Before anything else is asked: nobody asks for a second connection while holding one.
+        transaction.rollback().await?;
+        done
     }
 
     /// What a create with this key was answered with.

@@ -21,6 +21,7 @@ mod write;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::deletion::{Removal, is_removable};
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::history::{Action, condition_changes};
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::Resource;
@@ -78,12 +79,13 @@ impl Store {
         &self,
         target: (Option<&str>, Owner, ResourceId),
         author: Author<'_>,
+        effect: Effect,
         rules: &dyn Rules,
         guard: impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
         self.timed(Operation::Delete, "resources", async {
             for attempt in 1.. {
-                match self.try_delete(target, author, rules, &guard).await {
+                match self.try_delete(target, author, effect, rules, &guard).await {
                     Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
                     outcome => return outcome,
                 }
@@ -97,6 +99,7 @@ impl Store {
         &self,
         (kind, owner, id): (Option<&str>, Owner, ResourceId),
         author: Author<'_>,
+        effect: Effect,
         rules: &dyn Rules,
         guard: &impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
@@ -120,8 +123,9 @@ impl Store {
         if gone {
             ancestors(&mut tx, owner, author, rules).await?;
         }
-        self.commit(tx).await?;
-        for change in outcome.updated.iter().filter(|change| change.undone) {
+        self.end(tx, effect).await?;
+        let undone = outcome.updated.iter().filter(|change| change.undone);
+        for change in undone.filter(|_| effect.is_lasting()) {
             self.unreconciled(&change.resource);
         }
         Ok(Some(Ok(answer)))
@@ -135,13 +139,14 @@ impl Store {
         target: (Option<&str>, Owner, ResourceId),
         reason: &str,
         author: Author<'_>,
+        effect: Effect,
         rules: &dyn Rules,
         guard: impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<(), E>>, StoreError> {
         self.timed(Operation::Delete, "resources", async {
             for attempt in 1.. {
                 match self
-                    .try_force_delete(target, reason, author, rules, &guard)
+                    .try_force_delete(target, reason, author, effect, rules, &guard)
                     .await
                 {
                     Err(error) if attempt < ATTEMPTS && error.is_deadlock() => {}
@@ -158,6 +163,7 @@ impl Store {
         (kind, owner, id): (Option<&str>, Owner, ResourceId),
         reason: &str,
         author: Author<'_>,
+        effect: Effect,
         rules: &dyn Rules,
         guard: &impl Fn(&Resource) -> Result<(), E>,
     ) -> Result<Option<Result<(), E>>, StoreError> {
@@ -186,8 +192,15 @@ impl Store {
             .collect();
         write::apply(&mut tx, &outcome, author).await?;
         ancestors(&mut tx, owner, author, rules).await?;
-        self.commit(tx).await?;
+        self.end(tx, effect).await?;
         Ok(Some(Ok(())))
+    }
+
+    async fn end(&self, tx: Transaction<'_, Postgres>, effect: Effect) -> Result<(), StoreError> {
+        match effect {
+            Effect::Lasting => self.commit(tx).await,
+            Effect::Rehearsed => Ok(tx.rollback().await?),
+        }
     }
 
     async fn commit(&self, tx: Transaction<'_, Postgres>) -> Result<(), StoreError> {
@@ -225,8 +238,8 @@ pub(crate) async fn finalize(
         .iter()
         .find(|other| other.adapter == report.adapter);
     sqlx::query(
-        "INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase)
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase, actor, request_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(author.at)
     .bind(resource.id.0)
@@ -234,6 +247,8 @@ pub(crate) async fn finalize(
     .bind(report.observed_generation.get())
     .bind(Json(condition_changes(said, report)))
     .bind(resource.status.phase.as_str())
+    .bind(author.actor)
+    .bind(author.request_id)
     .execute(&mut *tx)
     .await?;
     let outcome = Outcome {

@@ -12,11 +12,13 @@
 //! One poll is one statement, and so one snapshot: what it finds and the position it ends at belong together. Its
 //! cost follows the number of changes. A transaction that stays open for hours delays nobody but itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::Resource;
+use serde::Deserialize;
 use sqlx::Row;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -46,14 +48,17 @@ pub struct NotAPosition;
 const MAX_OPEN: usize = 4096;
 
 impl Position {
-    /// Whether a change with this mark is before the position.
+    /// Whether a change is before the position.
     pub fn covers(&self, change: &Change) -> bool {
-        if change.mark == self.next {
-            return self
-                .after
-                .is_some_and(|after| change.resource.id.0 <= after);
+        self.knows(change.mark, change.resource.id)
+    }
+
+    /// Whether what a transaction did to a resource is before the position.
+    fn knows(&self, mark: u64, id: ResourceId) -> bool {
+        if mark == self.next {
+            return self.after.is_some_and(|after| id.0 <= after);
         }
-        change.mark < self.next && !self.open.contains(&change.mark)
+        mark < self.next && !self.open.contains(&mark)
     }
 
     /// The position right after one change that was seen from `snapshot`.
@@ -145,9 +150,24 @@ pub struct Change {
     pub resource: Resource,
     /// Whether it is gone.
     pub deleted: bool,
+    /// The labels it had since the position it was asked from, and has no longer; the last eight changes of labels are
+    /// known. Whoever sees by labels may have seen it with these.
+    pub labels_before: Vec<Labels>,
     /// Where to resume after it.
     pub position: Position,
     mark: u64,
+}
+
+/// Labels of a resource.
+pub type Labels = BTreeMap<String, String>;
+
+/// A change of labels, as it is stored.
+#[derive(Debug, Deserialize)]
+struct Relabelled {
+    /// The transaction.
+    xid: String,
+    /// The labels before it.
+    labels: Labels,
 }
 
 /// What was found between two positions.
@@ -231,7 +251,8 @@ impl Store {
             " UNION ALL ",
             marked!("deleted_resources", "true", "= ANY($2::text[]::xid8[])"),
             " ORDER BY mark, id LIMIT $4)
-             SELECT pg_current_snapshot()::text AS snapshot, f.mark::text AS mark, f.deleted, d.resource AS gone, ",
+             SELECT pg_current_snapshot()::text AS snapshot, f.mark::text AS mark, f.deleted, d.resource AS gone,
+                    coalesce(d.relabelled, r.relabelled, '[]') AS relabelled, ",
             resource_columns!(),
             " FROM (VALUES (1)) AS one LEFT JOIN found f ON true
               LEFT JOIN resources r ON r.id = f.id AND NOT f.deleted
@@ -261,7 +282,10 @@ impl Store {
             } else {
                 row::resource(found)?
             };
+            let Json(relabelled): Json<Vec<Relabelled>> = found.try_get("relabelled")?;
+            let labels_before = labels_before(since, &resource, relabelled)?;
             changes.push(Change {
+                labels_before,
                 position: Position::right_after(&now, mark, resource.id.0),
                 resource,
                 deleted,
@@ -281,6 +305,22 @@ impl Store {
         })
         .await
     }
+}
+
+/// Those that are news at a position.
+fn labels_before(
+    since: &Position,
+    resource: &Resource,
+    relabelled: Vec<Relabelled>,
+) -> Result<Vec<Labels>, StoreError> {
+    let mut before = Vec::new();
+    for change in relabelled {
+        let mark: u64 = change.xid.parse().map_err(|_| unreadable(&change.xid))?;
+        if !since.knows(mark, resource.id) {
+            before.push(change.labels);
+        }
+    }
+    Ok(before)
 }
 
 fn snapshot(text: &str) -> Result<Position, StoreError> {

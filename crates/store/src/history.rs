@@ -92,7 +92,7 @@ impl Store {
         .fetch_all(&self.pool)
         .await?;
         let statuses = sqlx::query(
-            "SELECT id, at, adapter, observed_generation, changes, phase
+            "SELECT id, at, adapter, observed_generation, changes, phase, actor, request_id
              FROM status_history WHERE resource_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
         )
         .bind(id.0)
@@ -306,5 +306,7 @@ fn status_entry(found: &PgRow) -> Result<StatusEntry, StoreError> {
         changes,
         phase: serde_json::from_value(phase.into())
             .map_err(|error| unreadable(error.to_string()))?,
+        actor: found.try_get("actor")?,
+        request_id: found.try_get("request_id")?,
     })
 }

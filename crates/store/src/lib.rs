@@ -50,7 +50,7 @@ pub use create::{Create, Created};
 pub use database::{ConnectError, DatabaseOptions, Store, Target};
 pub use deletion::Refusal;
 pub use error::StoreError;
-pub use feed::{Change, Changes, FeedError, NotAPosition, Position};
+pub use feed::{Change, Changes, FeedError, Labels, NotAPosition, Position};
 pub use history::{AuditQuery, Forgotten, HistoryCursor, Retention};
 pub use list::{PageQuery, ResourceFilter, StretchQuery};
 pub use observe::{Observer, Operation};

@@ -37,6 +37,21 @@ const STEPS: &[(i64, &str, &str)] = &[
         include_str!("../migrations/0006_sentinels.sql"),
     ),
     (7, "tenancy", include_str!("../migrations/0007_tenancy.sql")),
+    (
+        8,
+        "sentinels decide",
+        include_str!("../migrations/0008_sentinels_decide.sql"),
+    ),
+    (
+        9,
+        "who reported",
+        include_str!("../migrations/0009_who_reported.sql"),
+    ),
+    (
+        10,
+        "relabelled",
+        include_str!("../migrations/0010_relabelled.sql"),
+    ),
 ];
 
 fn migrator() -> Migrator {

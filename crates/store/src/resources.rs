@@ -5,6 +5,7 @@
 //! | `patch` | 2 | one row and its line in the audit log |
 //! | `resource`, `written`, `resources` | 1 | by key |
 
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::{Resource, WrittenResource};
 use hyperfleet_core::time::Time;
@@ -72,11 +73,15 @@ impl Store {
         &self,
         (kind, owner, id): (Option<&str>, Owner, ResourceId),
         author: Author<'_>,
+        effect: Effect,
         mut decide: impl FnMut(&Stored) -> Result<Option<Patched>, E>,
     ) -> Result<Option<Result<Resource, E>>, StoreError> {
         self.timed(Operation::Update, "resources", async {
             for number in Attempt::numbers() {
-                let mut attempt = Attempt::begin(self, number, id).await?;
+                let mut attempt = match effect {
+                    Effect::Lasting => Attempt::begin(self, number, id).await?,
+                    Effect::Rehearsed => Attempt::locked(self, id).await?,
+                };
                 let Some((revision, stored)) =
                     stored::read(&mut *attempt, kind, owner, id, self.sight()).await?
                 else {
@@ -89,9 +94,11 @@ impl Store {
                 };
                 let stored_it = store_patched(&mut attempt, revision, &patched, author).await?;
                 // Nobody asks for a second connection while holding one.
-                if attempt.finish(stored_it).await? {
+                if attempt.finish(stored_it && effect.is_lasting()).await? {
                     self.changed();
                     self.settled(Some(&stored.resource.status), &patched.resource);
+                }
+                if stored_it {
                     return Ok(Some(Ok(patched.resource)));
                 }
                 let targets: Vec<Uuid> = patched.targets.iter().map(|target| target.0).collect();
@@ -178,6 +185,9 @@ macro_rules! update {
             $first,
             "patched AS (
                  UPDATE resources SET spec = $3, labels = $4, refs = $5, generation = $6, status = $7,
+                        relabelled = CASE WHEN labels = $4 THEN relabelled ELSE jsonb_path_query_array(
+                            jsonb_build_object('xid', pg_current_xact_id()::text, 'labels', labels) || relabelled,
+                            '$[0 to 7]') END,
                         updated_time = $8, updated_by = $9, recheck_time = $10, revision = revision + 1,
                         changed_xid = pg_current_xact_id()
                  WHERE id = $1 AND revision = $2",

@@ -30,10 +30,10 @@ pub struct View {
 }
 
 impl View {
-    fn holds(&self, resource: &Resource) -> bool {
+    fn holds(&self, resource: &Resource, labels: &BTreeMap<String, String>) -> bool {
         self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
             && within(&self.tenancy, &resource.tenancy)
-            && within(&self.labels, &resource.labels)
+            && within(&self.labels, labels)
     }
 }
 
@@ -50,7 +50,12 @@ impl Sight {
 
     /// The same rule for a resource that is at hand.
     pub fn holds(&self, resource: &Resource) -> bool {
-        self.views.iter().any(|view| view.holds(resource))
+        self.holds_with(resource, &resource.labels)
+    }
+
+    /// The same if the resource had other labels.
+    pub fn holds_with(&self, resource: &Resource, labels: &BTreeMap<String, String>) -> bool {
+        self.views.iter().any(|view| view.holds(resource, labels))
     }
 
     /// Appends the rule as a condition on `r`, in a form that indexes can be used for.

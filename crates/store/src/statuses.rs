@@ -176,8 +176,8 @@ async fn store_changed(
                     report_times = report_times - $4, changed_xid = pg_current_xact_id()
              WHERE id = $1 AND revision = $2 RETURNING id
          ), line AS (
-             INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase)
-             SELECT $12, id, $4, $5, $13, $14 FROM resource WHERE $13 <> '[]'::jsonb
+             INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase, actor, request_id)
+             SELECT $12, id, $4, $5, $13, $14, $15, $16 FROM resource WHERE $13 <> '[]'::jsonb
          )
          INSERT INTO adapter_statuses AS s (resource_id, adapter, observed_generation, conditions, data, metadata,
                                             created_time, last_report_time)
@@ -200,6 +200,8 @@ async fn store_changed(
     .bind(author.at)
     .bind(Json(new.changes))
     .bind(status.phase.as_str())
+    .bind(author.actor)
+    .bind(author.request_id)
     .execute(connection)
     .await?;
     Ok(stored.rows_affected() == 1)

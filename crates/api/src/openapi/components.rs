@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::bodies::{AdapterStatusRequest, AdapterStatusesRequest, ForceDeleteRequest, LabelValue};
 use super::downgrade::to_openapi_3_0;
-use super::{examples, of_kind, responses};
+use super::{examples, metadata, of_kind, responses};
 use crate::can_i::Permission;
 use crate::schema::SpecSchemas;
 
@@ -202,7 +202,7 @@ fn of_types() -> Map<String, Value> {
     schemas.insert("StatusDocument".to_owned(), responses::status_document());
     let reports = responses::status_list();
     schemas.insert("AdapterStatusList".to_owned(), reports);
-    schemas.insert("Metadata".to_owned(), responses::metadata());
+    schemas.insert("Metadata".to_owned(), metadata::schema());
     schemas.insert("Sentinels".to_owned(), responses::sentinels());
     schemas["Resource"]["example"] = examples::resource();
     schemas["AdapterStatusRequest"]["example"] = examples::report();

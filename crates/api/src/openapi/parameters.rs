@@ -5,6 +5,7 @@ use hyperfleet_core::list::PageRequest;
 use serde_json::{Value, json};
 
 use crate::authz::Verb;
+use crate::dry_run::DRY_RUN;
 use crate::operation::{Endpoint, Operation};
 
 /// The parameters of an operation.
@@ -17,6 +18,7 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
         }
         Operation::Create => parameters.push(idempotency_key()),
         Operation::Patch | Operation::Delete => parameters.push(if_match()),
+        Operation::ForceDelete => {}
         Operation::History => parameters.extend(newest()),
         Operation::Audit => {
             parameters.extend(newest());
@@ -62,8 +64,7 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
             let description = "Only reports on this generation.";
             parameters.push(query("generation", description, number));
         }
-        Operation::ForceDelete
-        | Operation::PutStatus
+        Operation::PutStatus
         | Operation::PostStatus
         | Operation::Metadata
         | Operation::NoteInAudit
@@ -72,6 +73,13 @@ pub(super) fn of(endpoint: &Endpoint, kinds: &Registry) -> Vec<Value> {
         | Operation::WithdrawSentinel
         | Operation::OpenApi
         | Operation::OpenApiPage => {}
+    }
+    if endpoint.operation.can_be_tried() {
+        parameters.push(query(
+            DRY_RUN,
+            "Check everything and answer as if it were done, and do nothing.",
+            json!({"type": "boolean", "default": false}),
+        ));
     }
     parameters
 }

@@ -9,4 +9,5 @@ mod enumeration;
 pub(crate) mod issuer;
 mod limits;
 mod listening;
+mod out_of_sight;
 mod tenants;

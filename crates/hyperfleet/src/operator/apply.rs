@@ -2,15 +2,17 @@
 
 use clap::{Args, ValueEnum};
 use hyperfleet_client::RemoteResource;
+use hyperfleet_core::effect::Effect;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
 
 use super::connect::ConnectArgs;
+use super::dry_run::{DryRun, DryRunArgs};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called};
 use super::goal::Goal;
-use super::intent::{Intent, Step, outcome};
+use super::intent::{Intent, Step};
 use super::kinds::KindInfo;
 use super::manifest::{FileArgs, Manifest, editable};
 use super::printer::data;
@@ -58,9 +60,8 @@ struct How {
     /// The parent of those that name none: KIND/NAME, or its name
     #[arg(short, long, value_name = "PARENT")]
     parent: Option<String>,
-    /// Say what would be done, and do nothing
-    #[arg(long, value_enum, value_name = "WHERE", default_value = "none", default_missing_value = "client", num_args = 0..=1, require_equals = true)]
-    dry_run: DryRun,
+    #[command(flatten)]
+    dry_run: DryRunArgs,
     /// Print the resources: json, yaml or name
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Printed>,
@@ -68,15 +69,6 @@ struct How {
     patience: PatienceArgs,
     #[command(flatten)]
     connect: ConnectArgs,
-}
-
-/// Who tries it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DryRun {
-    /// Nobody: it is done.
-    None,
-    /// This program: reads the files and what is there, and compares.
-    Client,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,11 +92,12 @@ pub(crate) struct DiffArgs {
 pub(crate) async fn apply(args: &ApplyArgs) -> Result<Exit, Failure> {
     let manifests = args.files.read()?;
     let fleet = args.how.connect.connect().await?;
+    let effect = args.how.dry_run.dry_run.effect(&fleet).await?;
     let mut applied = Vec::new();
     for manifest in manifests {
         let intent = Intent::of(&fleet, manifest, args.how.parent.as_deref()).await?;
         let step = intent.step();
-        let done = args.how.carry_out(&fleet, &intent, &step).await?;
+        let done = args.how.carry_out(&fleet, &intent, &step, effect).await?;
         applied.extend(done.map(|resource| (intent.kind, resource)));
     }
     args.how.wait(&fleet, &applied).await
@@ -122,12 +115,13 @@ pub(crate) async fn create(args: &CreateArgs) -> Result<Exit, Failure> {
         }
     };
     let fleet = args.how.connect.connect().await?;
+    let effect = args.how.dry_run.dry_run.effect(&fleet).await?;
     let mut created = Vec::new();
     for manifest in manifests {
         let mut intent = Intent::of(&fleet, manifest, args.how.parent.as_deref()).await?;
-        // The server says whether the name is free; only a dry run must say it itself.
+        // The server says whether the name is free; only a dry run without it must say it itself.
         if let Some(existing) = intent.existing.take()
-            && args.how.dry_run == DryRun::Client
+            && args.how.dry_run.dry_run == DryRun::Client
         {
             return Err(Failure::new(
                 Exit::Conflict,
@@ -136,7 +130,7 @@ pub(crate) async fn create(args: &CreateArgs) -> Result<Exit, Failure> {
             .hint("`apply` changes what exists"));
         }
         let step = Step::Create(intent.body());
-        let done = args.how.carry_out(&fleet, &intent, &step).await?;
+        let done = args.how.carry_out(&fleet, &intent, &step, effect).await?;
         created.extend(done.map(|resource| (intent.kind, resource)));
     }
     args.how.wait(&fleet, &created).await
@@ -178,16 +172,13 @@ impl How {
         fleet: &Fleet,
         intent: &Intent<'_>,
         step: &Step,
+        effect: Option<Effect>,
     ) -> Result<Option<RemoteResource>, Failure> {
-        if self.dry_run == DryRun::Client {
-            let verb = match step {
-                Step::Create(_) => "created",
-                Step::Change(_) => "configured",
-                Step::Nothing => "unchanged",
-            };
+        let note = self.dry_run.dry_run.note();
+        let Some(effect) = effect else {
             match (self.output, step) {
                 (None | Some(Printed::Name), _) => {
-                    data(&format!("{} {verb} (dry run)\n", intent.called()))?;
+                    data(&format!("{} {}{note}\n", intent.called(), step.done()))?;
                 }
                 (Some(format), Step::Create(body)) => print(format, body)?,
                 (Some(format), Step::Change(change)) => {
@@ -196,14 +187,14 @@ impl How {
                 (Some(format), Step::Nothing) => print(format, &changed(intent, None))?,
             }
             return Ok(None);
-        }
-        let resource = intent.carry_out(fleet, step).await?;
+        };
+        let resource = intent.carry_out(fleet, step, effect).await?;
         match self.output {
-            None => data(&format!("{}\n", outcome(&resource, step)))?,
+            None => data(&format!("{} {}{note}\n", called(&resource), step.done()))?,
             Some(Printed::Name) => data(&format!("{}\n", called(&resource)))?,
             Some(format) => print(format, &resource.raw)?,
         }
-        Ok(Some(resource))
+        Ok(Some(resource).filter(|_| effect.is_lasting()))
     }
 
     async fn wait(

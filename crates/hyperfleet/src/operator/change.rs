@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
 use super::connect::ConnectArgs;
+use super::dry_run::{DryRun, DryRunArgs};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called};
@@ -35,6 +36,8 @@ pub(crate) struct PatchArgs {
     #[arg(long, value_name = "PARENT")]
     parent: Option<String>,
     #[command(flatten)]
+    dry_run: DryRunArgs,
+    #[command(flatten)]
     connect: ConnectArgs,
 }
 
@@ -58,6 +61,8 @@ pub(crate) struct LabelArgs {
     #[arg(short, long, value_name = "PARENT")]
     parent: Option<String>,
     #[command(flatten)]
+    dry_run: DryRunArgs,
+    #[command(flatten)]
     connect: ConnectArgs,
 }
 
@@ -80,7 +85,8 @@ pub(crate) async fn patch(args: &PatchArgs) -> Result<Exit, Failure> {
                     .map_err(|error| Failure::usage(format!("{}: {error}", called(resource))))?;
             }
         }
-        write(&fleet, kind, resource, &before, &after, "patched").await?;
+        let how = ("patched", args.dry_run.dry_run);
+        write(&fleet, kind, resource, &before, &after, how).await?;
     }
     Ok(Exit::Done)
 }
@@ -99,32 +105,35 @@ pub(super) fn wanted(resource: &Value) -> Value {
     )
 }
 
-/// Sends the members that changed, and tells it.
+/// Sends the members that changed, or has them tried, and tells it.
 pub(super) async fn write(
     fleet: &Fleet,
     kind: &KindInfo,
     resource: &RemoteResource,
     before: &Value,
     after: &Value,
-    verb: &str,
+    (verb, dry_run): (&str, DryRun),
 ) -> Result<(), Failure> {
     let name = called(resource);
     let change = changed(before, after)?;
+    let note = dry_run.note();
     if change.is_empty() {
-        return data(&format!("{name} unchanged\n"));
+        return data(&format!("{name} unchanged{note}\n"));
     }
-    let body = Value::Object(change);
-    let generation = Some(resource.generation);
-    let written = fleet
-        .client
-        .patch(&kind.plural, &resource.id, &body, generation)
-        .await;
-    written.map_err(|error| {
-        fleet
-            .told(error)
-            .while_doing(format!("cannot change {name}"))
-    })?;
-    data(&format!("{name} {verb}\n"))
+    if let Some(effect) = dry_run.effect(fleet).await? {
+        let body = Value::Object(change);
+        let generation = Some(resource.generation);
+        let written = fleet
+            .client
+            .patch(&kind.plural, &resource.id, &body, generation, effect)
+            .await;
+        written.map_err(|error| {
+            fleet
+                .told(error)
+                .while_doing(format!("cannot change {name}"))
+        })?;
+    }
+    data(&format!("{name} {verb}{note}\n"))
 }
 
 /// The members that are other than they were; one that is none of those that can be changed is refused.
@@ -169,7 +178,8 @@ pub(crate) async fn label(args: &LabelArgs) -> Result<Exit, Failure> {
         let mut after = before.clone();
         relabel(&mut after["labels"], changes, args.overwrite)
             .map_err(|failure| failure.while_doing(called(resource)))?;
-        write(&fleet, kind, resource, &before, &after, "labeled").await?;
+        let how = ("labeled", args.dry_run.dry_run);
+        write(&fleet, kind, resource, &before, &after, how).await?;
     }
     Ok(Exit::Done)
 }

@@ -116,11 +116,14 @@ impl ConnectArgs {
 
     /// A client of the server that is meant. Nothing is sent to it yet.
     pub(crate) async fn connect(&self) -> Result<Fleet, Failure> {
-        let Choice {
-            place,
-            token,
-            context,
-        } = self.choose()?;
+        self.connect_with(None).await
+    }
+
+    /// The same with a token of one's own.
+    pub(crate) async fn connect_with(&self, token: Option<TokenSource>) -> Result<Fleet, Failure> {
+        let choice = self.choose()?;
+        let (place, context) = (choice.place, choice.context);
+        let token = token.or(choice.token);
         let mut config = ClientConfig {
             default_headers: self.headers(context.as_ref())?,
             timeout: self.request_timeout.into(),

@@ -4,9 +4,11 @@ mod family;
 
 use clap::Args;
 use hyperfleet_client::{Follow, RemoteResource};
+use hyperfleet_core::effect::Effect;
 
 use super::asked::Asked;
 use super::connect::ConnectArgs;
+use super::dry_run::{DryRun, DryRunArgs};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::fleet::{Fleet, called};
@@ -43,6 +45,8 @@ pub(crate) struct DeleteArgs {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
+    dry_run: DryRunArgs,
+    #[command(flatten)]
     patience: PatienceArgs,
     #[command(flatten)]
     connect: ConnectArgs,
@@ -62,6 +66,8 @@ pub(crate) struct ForceDeleteArgs {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    #[command(flatten)]
+    dry_run: DryRunArgs,
     #[command(flatten)]
     connect: ConnectArgs,
 }
@@ -84,27 +90,56 @@ pub(crate) async fn run(args: &DeleteArgs) -> Result<Exit, Failure> {
             Failure::new(Exit::Conflict, refusing).hint("--cascade deletes the children first")
         );
     }
-    if !args.yes {
+    let dry_run = args.dry_run.dry_run;
+    if dry_run != DryRun::None {
+        foretell(&families);
+    } else if !args.yes {
         agree("Delete", &found, &families)?;
     }
+    let how = Way {
+        dry_run,
+        effect: dry_run.effect(&fleet).await?,
+    };
     for (family, (kind, resource)) in families.iter().zip(&found) {
-        if args.cascade {
-            for (kind, child) in family.to_delete_first() {
-                ask_for(&fleet, kind, child).await?;
-            }
+        let mut first = family.to_delete_first().filter(|_| args.cascade).peekable();
+        if dry_run == DryRun::Server && first.peek().is_some() {
+            return Err(Failure::usage(format!(
+                "{} has children that go before it, and the server tries one deletion at a time",
+                called(resource)
+            ))
+            .hint("--dry-run=client says what --cascade would delete"));
         }
-        ask_for(&fleet, kind, resource).await?;
+        for (kind, child) in first {
+            ask_for(&fleet, kind, child, how).await?;
+        }
+        ask_for(&fleet, kind, resource, how).await?;
     }
-    match args.patience.wait {
+    match args.patience.wait && dry_run == DryRun::None {
         true => until(&fleet, &found, &Goal::Gone, args.patience.timeout).await,
         false => Ok(Exit::Done),
     }
 }
 
-async fn ask_for(fleet: &Fleet, kind: &KindInfo, resource: &RemoteResource) -> Result<(), Failure> {
+/// Whether it is done, or who tries it.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    dry_run: DryRun,
+    effect: Option<Effect>,
+}
+
+async fn ask_for(
+    fleet: &Fleet,
+    kind: &KindInfo,
+    resource: &RemoteResource,
+    way: Way,
+) -> Result<(), Failure> {
     let name = called(resource);
-    let deleted = fleet.client.delete(&kind.plural, &resource.id).await;
-    deleted.map_err(|error| {
+    let done = format!("{name} deletion asked for{}\n", way.dry_run.note());
+    let Some(effect) = way.effect else {
+        return data(&done);
+    };
+    let deleted = fleet.client.delete(&kind.plural, &resource.id, effect);
+    deleted.await.map_err(|error| {
         let failure = fleet
             .told(error)
             .while_doing(format!("cannot delete {name}"));
@@ -115,7 +150,7 @@ async fn ask_for(fleet: &Fleet, kind: &KindInfo, resource: &RemoteResource) -> R
             _ => failure,
         }
     })?;
-    data(&format!("{name} deletion asked for\n"))
+    data(&done)
 }
 
 async fn targets<'f>(
@@ -160,6 +195,13 @@ async fn targets<'f>(
     Ok(found)
 }
 
+/// Says what will be affected besides.
+fn foretell(families: &[Family<'_>]) {
+    for line in families.iter().flat_map(Family::consequences) {
+        eprintln!("{line}");
+    }
+}
+
 /// Says what will be affected, and asks.
 fn agree(
     verb: &str,
@@ -176,10 +218,7 @@ fn agree(
         more => format!(" and {more} more"),
     };
     let what = format!("{}{more}", names.join(", "));
-    let consequences: Vec<String> = families.iter().flat_map(Family::consequences).collect();
-    for line in &consequences {
-        eprintln!("{line}");
-    }
+    foretell(families);
     match confirm(&format!("{verb} {what}?"))? {
         Answer::Yes => Ok(()),
         Answer::No => Err(Failure::new(Exit::Failed, "nothing was deleted")),
@@ -196,16 +235,25 @@ pub(crate) async fn force(args: &ForceDeleteArgs) -> Result<Exit, Failure> {
     for (kind, resource) in &found {
         families.push(Family::of(&fleet, kind, resource).await?);
     }
-    if !args.yes {
+    let dry_run = args.dry_run.dry_run;
+    if dry_run != DryRun::None {
+        foretell(&families);
+    } else if !args.yes {
         eprintln!("Nothing waits for adapters: what they made may be left behind for the sweeper.");
         agree("Remove at once", &found, &families)?;
     }
+    let effect = dry_run.effect(&fleet).await?;
     for (kind, resource) in &found {
         let name = called(resource);
-        let removed = fleet
-            .client
-            .force_delete(&kind.plural, &resource.id, &args.reason)
-            .await;
+        let removed = match effect {
+            None => Ok(()),
+            Some(effect) => {
+                fleet
+                    .client
+                    .force_delete(&kind.plural, &resource.id, &args.reason, effect)
+                    .await
+            }
+        };
         removed.map_err(|error| {
             let failure = fleet
                 .told(error)
@@ -217,7 +265,7 @@ pub(crate) async fn force(args: &ForceDeleteArgs) -> Result<Exit, Failure> {
                 )),
             }
         })?;
-        data(&format!("{name} removed\n"))?;
+        data(&format!("{name} removed{}\n", dry_run.note()))?;
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use clap::Args;
 use hyperfleet_client::{AuditQuery, Stretch};
+use hyperfleet_core::identity::ANONYMOUS;
 use serde_json::{Value, json};
 
 use super::asked::Asked;
@@ -191,7 +192,7 @@ fn row(entry: &Value, of: Of, now: DateTime<Utc>) -> Vec<Cell> {
         let phase = text("phase");
         return vec![
             Cell::new(when),
-            Cell::new(adapter),
+            Cell::new(reporter(adapter, text("actor"))),
             Cell::toned(phase, Tone::of_phase(phase)),
             Cell::new(changes(&entry["changes"])),
         ];
@@ -225,6 +226,15 @@ fn row(entry: &Value, of: Of, now: DateTime<Utc>) -> Vec<Cell> {
     }
     row.push(Cell::new(detail.join("; ")));
     row
+}
+
+/// An adapter, and who spoke for it if that is known and has another name.
+fn reporter(adapter: &str, actor: &str) -> String {
+    match actor {
+        "" | ANONYMOUS => adapter.to_owned(),
+        actor if actor == adapter => adapter.to_owned(),
+        actor => format!("{adapter} ({actor})"),
+    }
 }
 
 /// Conditions that changed for the same reason are told together.

@@ -1,11 +1,12 @@
 //! From what a manifest wants to what must be done about it.
 
 use hyperfleet_client::RemoteResource;
+use hyperfleet_core::effect::Effect;
 use serde_json::{Map, Value, json};
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::fleet::{Fleet, called, quoted};
+use super::fleet::{Fleet, quoted};
 use super::kinds::KindInfo;
 use super::manifest::{Manifest, Parent, bare};
 
@@ -25,6 +26,17 @@ pub(crate) enum Step {
     /// Only the fields that are other than they were.
     Change(Value),
     Nothing,
+}
+
+impl Step {
+    /// What is said when it is done: `cluster/x created`.
+    pub(crate) fn done(&self) -> &'static str {
+        match self {
+            Step::Create(_) => "created",
+            Step::Change(_) => "configured",
+            Step::Nothing => "unchanged",
+        }
+    }
 }
 
 impl<'f> Intent<'f> {
@@ -103,11 +115,12 @@ impl<'f> Intent<'f> {
         format!("{}/{}", self.kind.singular, self.manifest.name)
     }
 
-    /// Does it; the resource as it is then.
+    /// Does it, or has it tried; the resource as it is then.
     pub(crate) async fn carry_out(
         &self,
         fleet: &Fleet,
         step: &Step,
+        effect: Effect,
     ) -> Result<RemoteResource, Failure> {
         let plural = &self.kind.plural;
         let done = match (step, &self.existing) {
@@ -116,10 +129,10 @@ impl<'f> Intent<'f> {
                 let generation = Some(existing.generation);
                 fleet
                     .client
-                    .patch(plural, &existing.id, body, generation)
+                    .patch(plural, &existing.id, body, generation, effect)
                     .await
             }
-            (Step::Create(body), _) => fleet.client.create(plural, body).await,
+            (Step::Create(body), _) => fleet.client.create_as(plural, body, effect).await,
             (Step::Change(_) | Step::Nothing, None) => {
                 return Err(Failure::new(Exit::Failed, "there is nothing to change"));
             }
@@ -174,16 +187,6 @@ async fn there(
             format!("several {} are called `{name}`", kind.plural),
         )),
     }
-}
-
-/// `cluster/x created`.
-pub(crate) fn outcome(resource: &RemoteResource, step: &Step) -> String {
-    let verb = match step {
-        Step::Create(_) => "created",
-        Step::Change(_) => "configured",
-        Step::Nothing => "unchanged",
-    };
-    format!("{} {verb}", called(resource))
 }
 
 #[cfg(test)]

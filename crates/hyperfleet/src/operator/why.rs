@@ -25,7 +25,7 @@ use super::printer::data;
 use super::shape::Document;
 use super::walk::Walk;
 use crate::output::Look;
-use finding::{Evidence, Finding};
+use finding::{Evidence, Finding, Times};
 
 /// Children that are looked at; the others are as many as they are.
 const CHILDREN: usize = 200;
@@ -38,7 +38,8 @@ pub(crate) struct WhyArgs {
     /// As a document
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Document>,
-    /// Configuration file of the Sentinel, for when it sends; without one, its times are the default ones
+    /// Configuration file of the Sentinel, for when it sends; without one, its times are those that Sentinels told the
+    /// API, else the default ones
     #[arg(long, value_name = "FILE")]
     sentinel_config: Option<PathBuf>,
     /// Among the children of this parent
@@ -80,18 +81,17 @@ async fn find(
         false => Vec::new(),
     };
     let sentinels = sentinels(fleet, &kind.plural, resource).await?;
-    let events = events(args, &kind.plural, resource)?;
+    let (times, options) = options(args, &kind.plural, sentinels.as_deref())?;
+    let events = events(&options, &kind.plural, resource)?;
+    let names = sentinels.map(|there| names(&there));
     Ok(Finding::of(&Evidence {
         kind,
         resource,
         statuses: &statuses,
         children: &children,
-        sentinels: sentinels.as_deref(),
+        sentinels: names.as_deref(),
         events: &events,
-        times: match args.sentinel_config {
-            Some(_) => finding::Times::Configured,
-            None => finding::Times::Default,
-        },
+        times,
         now: Utc::now(),
     }))
 }
@@ -120,12 +120,12 @@ async fn children(
     Ok(found)
 }
 
-/// The names of the Sentinels that are there for a resource; `None` if the server does not tell.
+/// The Sentinels that are there for a resource, as they announced themselves; `None` if the server does not tell.
 async fn sentinels(
     fleet: &Fleet,
     plural: &str,
     resource: &RemoteResource,
-) -> Result<Option<Vec<String>>, Failure> {
+) -> Result<Option<Vec<Value>>, Failure> {
     let there = match fleet.client.get_json("sentinels").await {
         Ok(there) => there,
         // An older server, or not for everybody's eyes.
@@ -146,33 +146,62 @@ async fn sentinels(
             && labels
                 .all(|(key, value)| resource.labels.get(key).map(String::as_str) == value.as_str())
     };
-    let name = |one: &Value| one["name"].as_str().unwrap_or_default().to_owned();
-    let mut names: Vec<String> = items.iter().filter(takes).map(name).collect();
-    names.sort();
-    names.dedup();
-    Ok(Some(names))
+    Ok(Some(items.iter().filter(takes).cloned().collect()))
 }
 
-/// What a Sentinel would decide now.
-fn events(args: &WhyArgs, plural: &str, resource: &RemoteResource) -> Result<Vec<Why>, Failure> {
-    let mut options = match &args.sentinel_config {
-        Some(file) => {
-            let flags = Flags {
-                config: Some(file.clone()),
-                ..Flags::default()
-            };
-            let loaded = Options::load(flags, std::iter::empty());
-            loaded
-                .map_err(|error| Failure::usage(error.to_string()))?
-                .value
+fn names(sentinels: &[Value]) -> Vec<String> {
+    let name = |one: &Value| one["name"].as_str().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = sentinels.iter().map(name).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// By what Sentinels decide, and who says so: a file, themselves, or nobody.
+fn options(
+    args: &WhyArgs,
+    plural: &str,
+    sentinels: Option<&[Value]>,
+) -> Result<(Times, Vec<Options>), Failure> {
+    if let Some(file) = &args.sentinel_config {
+        let flags = Flags {
+            config: Some(file.clone()),
+            ..Flags::default()
+        };
+        let loaded = Options::load(flags, std::iter::empty());
+        let loaded = loaded.map_err(|error| Failure::usage(error.to_string()))?;
+        let mut options = loaded.value;
+        if options.resource_type.is_none() && options.sentinels.is_empty() {
+            options.resource_type = Some(plural.to_owned());
         }
-        None => Options::default(),
-    };
-    if options.resource_type.is_none() && options.sentinels.is_empty() {
-        options.resource_type = Some(plural.to_owned());
+        return Ok((Times::Configured, vec![options]));
     }
-    why_of(&options, plural, resource, Utc::now())
-        .map_err(|error| Failure::usage(error.to_string()))
+    let told = sentinels.unwrap_or_default().iter();
+    let announced: Vec<Options> = told
+        .filter_map(|one| Options::announced(plural, one["decides"].as_object()?))
+        .collect();
+    if !announced.is_empty() {
+        return Ok((Times::Announced, announced));
+    }
+    let options = Options {
+        resource_type: Some(plural.to_owned()),
+        ..Options::default()
+    };
+    Ok((Times::Default, vec![options]))
+}
+
+/// What these Sentinels would decide now.
+fn events(
+    options: &[Options],
+    plural: &str,
+    resource: &RemoteResource,
+) -> Result<Vec<Why>, Failure> {
+    let mut events = Vec::new();
+    for options in options {
+        let decided = why_of(options, plural, resource, Utc::now());
+        events.extend(decided.map_err(|error| Failure::usage(error.to_string()))?);
+    }
+    Ok(events)
 }
 
 /// A condition's words, for the text of a finding.

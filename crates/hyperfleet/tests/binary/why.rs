@@ -28,6 +28,13 @@ fn why_tells_what_a_sentinel_would_decide_about_a_cluster() {
     let yaml: Value = serde_yaml_ng::from_str(&ask(&["-o", "yaml"])).unwrap();
     assert_eq!(yaml[0]["saw"]["phase"], "Ready");
 
+    // The Sentinel told the API by which times it decides.
+    let mut command = hyperfleet();
+    command.args(["why", "cluster/asked", "-o", "json", "--server"]);
+    let output = outcome(command.arg(system.api.trim_end_matches("/api/hyperfleet/v1")));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["next_event"]["times"], "announced", "{found}");
+
     let nobody = outcome(hyperfleet().args(["sentinel", "why", "cluster"]));
     let said = String::from_utf8(nobody.stderr).unwrap();
     assert!(said.contains("write its kind and its name or id"), "{said}");

@@ -10,6 +10,7 @@ use hyperfleet_core::list::PageRequest;
 use hyperfleet_core::presence::Announcement;
 use hyperfleet_core::shard::Shards;
 
+use super::announced::Decides;
 use super::{Decide, DecisionRules, KindOptions, Options, Replicas, Selector};
 use crate::decision::{Decision, Jitter, Rules, RulesError};
 use crate::event::EventForm;
@@ -212,6 +213,14 @@ impl Options {
             return Err(invalid("jitter", "must be 0 to 1"));
         }
         let jitter = Jitter(self.jitter);
+        let told = Decides {
+            backoff_not_ready: backoff.not_ready.into(),
+            backoff_ready: backoff.ready.into(),
+            jitter: self.jitter,
+            poll_interval: poll_interval.into(),
+            message_decision: decide.cloned(),
+        }
+        .told();
         let decision = decision(decide, backoff, jitter, poll_interval, resource_type)?;
         let data = kind.message_data.as_ref().or(self.message_data.as_ref());
         let payload =
@@ -251,6 +260,7 @@ impl Options {
                 keep: Shards::NONE,
                 leaving: false,
                 duration_seconds: self.lease_seconds()?,
+                decides: told,
             },
             full_pass: self.feed.then_some(full_pass),
         })

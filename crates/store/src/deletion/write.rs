@@ -162,8 +162,10 @@ async fn remove(
     let reasons: Vec<Option<&str>> = rows.iter().map(|row| row.reason.as_deref()).collect();
     let states: Vec<_> = rows.iter().map(|row| Json(&row.resource)).collect();
     sqlx::query(
-        "INSERT INTO deleted_resources (id, kind, owner_id, tenancy, removed_time, removed_by, how, reason, resource)
-         SELECT n.id, n.kind, n.owner_id, n.tenancy, $7, $8, n.how, n.reason, n.resource
+        "INSERT INTO deleted_resources (id, kind, owner_id, tenancy, removed_time, removed_by, how, reason, resource,
+                                        relabelled)
+         SELECT n.id, n.kind, n.owner_id, n.tenancy, $7, $8, n.how, n.reason, n.resource,
+                coalesce((SELECT r.relabelled FROM resources r WHERE r.id = n.id), '[]')
          FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::jsonb[], $5::text[], $6::text[], $9::jsonb[])
              AS n (id, kind, owner_id, tenancy, how, reason, resource)",
     )

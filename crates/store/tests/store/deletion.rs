@@ -1,4 +1,5 @@
 use hyperfleet_core::deletion::Removal;
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::phase::Phase;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_store::{Owner, Refusal, StoreError};
@@ -200,7 +201,14 @@ async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
     let target = (Some("Cluster"), Owner::Any, cluster.id);
     let early = fleet
         .store
-        .force_delete(target, "because", author(), &fleet, allowed)
+        .force_delete(
+            target,
+            "because",
+            author(),
+            Effect::Lasting,
+            &fleet,
+            allowed,
+        )
         .await;
     assert!(matches!(
         early,
@@ -209,12 +217,21 @@ async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
     fleet.delete(&cluster).await.unwrap();
     let refused = fleet
         .store
-        .force_delete(target, "because", author(), &fleet, |_| Err("no"))
+        .force_delete(target, "because", author(), Effect::Lasting, &fleet, |_| {
+            Err("no")
+        })
         .await;
     assert_eq!(refused.unwrap(), Some(Err("no")));
     let forced = fleet
         .store
-        .force_delete(target, "because", author(), &fleet, allowed)
+        .force_delete(
+            target,
+            "because",
+            author(),
+            Effect::Lasting,
+            &fleet,
+            allowed,
+        )
         .await;
     assert_eq!(forced.unwrap(), Some(Ok(())));
     assert_eq!(
@@ -232,7 +249,14 @@ async fn force_takes_the_whole_tree_and_only_what_is_going_already() {
     );
     let again = fleet
         .store
-        .force_delete(target, "because", author(), &fleet, allowed)
+        .force_delete(
+            target,
+            "because",
+            author(),
+            Effect::Lasting,
+            &fleet,
+            allowed,
+        )
         .await;
     assert_eq!(again.unwrap(), None);
 }

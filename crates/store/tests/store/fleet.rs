@@ -4,6 +4,7 @@ use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::aggregation::config::AggregationConfig;
 use hyperfleet_core::aggregation::{self, Rulebook, Subject};
 use hyperfleet_core::deletion::is_removable;
+use hyperfleet_core::effect::Effect;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::history::condition_changes;
 use hyperfleet_core::identity::{AdapterName, ResourceId};
@@ -145,6 +146,7 @@ impl Fleet {
             resource: &resource,
             recheck: self.aggregate(&new, resource.created_time).recheck,
             idempotency: None,
+            effect: Effect::Lasting,
         };
         self.store.create(&create, author()).await?;
         Ok(resource)
@@ -183,29 +185,38 @@ impl Fleet {
     pub(crate) async fn delete(&self, resource: &Resource) -> Result<Option<Resource>, StoreError> {
         let outcome = self
             .store
-            .delete((None, Owner::Any, resource.id), author(), self, |_| {
-                Ok::<(), ()>(())
-            })
+            .delete(
+                (None, Owner::Any, resource.id),
+                author(),
+                Effect::Lasting,
+                self,
+                |_| Ok::<(), ()>(()),
+            )
             .await?;
         Ok(outcome.map(Result::unwrap))
     }
 
     pub(crate) async fn label(&self, id: ResourceId, key: &str, value: &str) -> Resource {
         self.store
-            .patch((None, Owner::Any, id), author(), |stored| {
-                let mut resource = stored.resource.clone();
-                resource.labels.insert(key.to_owned(), value.to_owned());
-                resource.generation = resource.generation.next();
-                Ok::<_, ()>(Some(Patched {
-                    detail: json!({"labels": resource.labels})
-                        .as_object()
-                        .unwrap()
-                        .clone(),
-                    resource,
-                    recheck: None,
-                    targets: Vec::new(),
-                }))
-            })
+            .patch(
+                (None, Owner::Any, id),
+                author(),
+                Effect::Lasting,
+                |stored| {
+                    let mut resource = stored.resource.clone();
+                    resource.labels.insert(key.to_owned(), value.to_owned());
+                    resource.generation = resource.generation.next();
+                    Ok::<_, ()>(Some(Patched {
+                        detail: json!({"labels": resource.labels})
+                            .as_object()
+                            .unwrap()
+                            .clone(),
+                        resource,
+                        recheck: None,
+                        targets: Vec::new(),
+                    }))
+                },
+            )
             .await
             .unwrap()
             .unwrap()

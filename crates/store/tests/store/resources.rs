@@ -1,3 +1,4 @@
+use hyperfleet_core::effect::Effect;
 use hyperfleet_store::{Create, Created, Owner, StoreError};
 
 use crate::fleet::{Fleet, author, point_at};
@@ -65,6 +66,7 @@ async fn a_create_with_a_key_is_answered_twice_and_done_once() {
         resource,
         recheck: None,
         idempotency: Some(("key-1", fingerprint)),
+        effect: Effect::Lasting,
     };
     let made = fleet
         .store

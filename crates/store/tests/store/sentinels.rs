@@ -7,6 +7,8 @@ use hyperfleet_store::Store;
 use hyperfleet_store::testing::TestDatabase;
 use uuid::Uuid;
 
+use crate::fleet::author;
+
 fn saying(name: &str, keep: Shards) -> Announcement {
     Announcement {
         name: name.to_owned(),
@@ -16,11 +18,12 @@ fn saying(name: &str, keep: Shards) -> Announcement {
         keep,
         leaving: false,
         duration_seconds: 60,
+        decides: serde_json::Map::new(),
     }
 }
 
 async fn say(store: &Store, id: Uuid, said: &Announcement) -> Standing {
-    store.announce_sentinel(id, said).await.unwrap()
+    store.announce_sentinel(id, said, author()).await.unwrap()
 }
 
 async fn shift_time(store: &Store, id: Uuid, by: &str) {
@@ -64,7 +67,7 @@ async fn what_is_withdrawn_is_free_at_once() {
     let store = TestDatabase::new().await.store;
     let (one, two) = (Uuid::now_v7(), Uuid::now_v7());
     say(&store, one, &saying("s", Shards::NONE)).await;
-    store.withdraw_sentinel(one).await.unwrap();
+    store.withdraw_sentinel(one, author()).await.unwrap();
     assert_eq!(
         say(&store, two, &saying("s", Shards::NONE)).await.held,
         Shards::ALL

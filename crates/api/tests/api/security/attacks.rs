@@ -1,4 +1,18 @@
 //! Attempts to get in, or to break something. Each is refused, nothing is changed, and the API goes on.
+//!
+//! | attack | shown by |
+//! |---|---|
+//! | algorithm confusion | `another_algorithm_does_not_turn_a_public_key_into_a_secret` |
+//! | tricks with `kid` | `a_key_id_names_a_key_and_leads_nowhere_else` |
+//! | forged, changed and expired tokens | `a_changed_token_is_no_token`, `a_verified_token_is_not_good_for_longer_than_it_says` |
+//! | oversized and deeply nested bodies, long URLs | `bodies_that_are_too_large_or_too_deep_are_refused`, `a_url_that_is_too_long_is_refused` |
+//! | smuggled identities | `only_a_trusted_proxy_names_the_caller`, `two_tokens_in_one_request_are_none` |
+//! | injection by search, label, order | `searches_labels_and_orders_are_never_taken_for_sql` |
+//! | a watch that leaks another tenant's change | `a_watch_tells_nothing_of_another_tenant`; more in `tenants.rs` |
+//! | CEL that never ends | `a_rule_does_not_work_for_ever_whatever_is_reported`; in adapters, `crates/adapter/tests/behaviour/attacks.rs` |
+//! | schemas that read files or addresses | `a_schema_reads_neither_files_nor_addresses` |
+//! | templates that never end, file references that lead out, SSRF through `api_call` | `crates/adapter/tests/behaviour/attacks.rs` |
+//! | callers that never read their answer | `crates/runtime/tests/slow_readers.rs` |
 
 use std::net::SocketAddr;
 
@@ -307,4 +321,79 @@ async fn two_tokens_in_one_request_are_none() {
     let answer = world.api.send_with("GET", "/clusters", &both, "").await;
     assert_eq!(answer.status, 401, "{}", answer.body);
     world.healthy().await;
+}
+
+#[tokio::test]
+async fn a_watch_tells_nothing_of_another_tenant() {
+    let issuer = Issuer::new().await;
+    let tenant = |who: &str, org: &str| json!({"role": "operator", "identities": [who], "tenant": {"org": org}});
+    let api = Caller::secured(json!({
+        "server": {
+            "jwt": {"configs": [issuer.config()]},
+            "tenant": {"enabled": true, "dimensions": [{"header": "X-Org", "key": "org", "required": true}]},
+        },
+        "authorization": {"bindings": [tenant("ada", "acme"), tenant("eve", "evil")]},
+    }))
+    .await;
+    let eve = issuer.bearer("eve");
+    let theirs = [("authorization", eve.as_str()), ("x-org", "acme")];
+    let path = "/clusters?watch=true";
+    let refused = api.send_with("GET", path, &theirs, "").await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let own = [("authorization", eve.as_str()), ("x-org", "evil")];
+    let mut watch = api.watch_with(path, &own).await;
+    let ada = issuer.bearer("ada");
+    let create = async |bearer: &str, org: &str, name: &str| {
+        let headers = [("authorization", bearer), ("x-org", org)];
+        let body = json!({"kind": "Cluster", "name": name, "spec": {}}).to_string();
+        let made = api.send_with("POST", "/clusters", &headers, body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+    };
+    create(&ada, "acme", "hidden").await;
+    create(&eve, "evil", "visible").await;
+    assert_eq!(watch.change().await.data["name"], "visible");
+}
+
+#[tokio::test]
+async fn a_rule_does_not_work_for_ever_whatever_is_reported() {
+    let rules = "
+requiredAdapters: [dns]
+clusterConditions:
+  - type: Cubed
+    evaluate:
+      cel: 'statuses.all(s, s.data.items.all(a, s.data.items.all(b, s.data.items.all(c, a + b + c >= 0))))'
+";
+    let api = Caller::ruled(hyperfleet_core::kind::Kind::defaults(), rules).await;
+    let cluster = api.cluster("cubed").await;
+    let href = cluster["href"].as_str().unwrap();
+    let report = async |items: Vec<u32>| {
+        let mut report = crate::caller::done("dns");
+        report["data"] = json!({ "items": items });
+        let answer = api.put(&format!("{href}/statuses"), report).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let resource = api.get(href).await.body;
+        let conditions = resource["status"]["conditions"].as_array().unwrap();
+        let found = conditions.iter().find(|one| one["type"] == "Cubed");
+        found.unwrap()["status"].clone()
+    };
+    let endless = report((0..3000).collect()).await;
+    assert_ne!(endless, "True", "what cannot be computed does not hold");
+    assert_eq!(report(vec![1, 2]).await, "True", "and the next one does");
+}
+
+#[test]
+fn a_schema_reads_neither_files_nor_addresses() {
+    for target in [
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "../../secrets.json",
+        "http://169.254.169.254/latest/meta-data/",
+        "https://evil.example.com/schema.json",
+    ] {
+        let mut kind = hyperfleet_core::kind::Kind::new("Thing", "things");
+        let schema = json!({"type": "object", "properties": {"a": {"$ref": target}}});
+        kind.spec_schema = Some(schema.as_object().unwrap().clone().into());
+        let refused = hyperfleet_api::Entities::new(vec![kind]).unwrap_err();
+        assert!(refused.to_string().contains(target), "{refused}");
+    }
 }

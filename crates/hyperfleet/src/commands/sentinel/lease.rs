@@ -185,6 +185,7 @@ impl Entry {
             held: self.held,
             leaving: self.leaving,
             expires_time: Utc::now() + Duration::from_secs(self.duration_seconds.into()),
+            decides: serde_json::Map::new(),
         }
     }
 }

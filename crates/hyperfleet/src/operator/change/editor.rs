@@ -13,6 +13,7 @@ use super::{wanted, write};
 use crate::operator::asked::Asked;
 use crate::operator::connect::ConnectArgs;
 use crate::operator::contexts::write_private;
+use crate::operator::dry_run::DryRun;
 use crate::operator::exit::Exit;
 use crate::operator::failure::Failure;
 use crate::operator::fleet::called;
@@ -68,7 +69,10 @@ pub(crate) async fn edit(args: &EditArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Done);
         }
         let outcome = match read(&edited, &resource, &before) {
-            Ok(after) => write(&fleet, kind, &resource, &before, &after, "edited").await,
+            Ok(after) => {
+                let how = ("edited", DryRun::None);
+                write(&fleet, kind, &resource, &before, &after, how).await
+            }
             Err(failure) => Err(failure),
         };
         match outcome {

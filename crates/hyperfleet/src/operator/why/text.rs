@@ -107,7 +107,7 @@ fn next_event(finding: &Finding) -> String {
     };
     let whose = match event.times {
         Times::Default => " (by the default times; --sentinel-config for others)",
-        Times::Configured => "",
+        Times::Announced | Times::Configured => "",
     };
     format!("{when}: {}{whose}", event.rule)
 }

@@ -34,6 +34,7 @@ fn saying(name: &str, keep: Shards, seconds: u32) -> Announcement {
         keep,
         leaving: false,
         duration_seconds: seconds,
+        decides: serde_json::Map::new(),
     }
 }
 
