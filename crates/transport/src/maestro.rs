@@ -362,3 +362,6 @@ impl Transport for MaestroTransport {
         done.map_err(|failure| failed(Operation::Delete, object, failure))
     }
 }
+
+#[cfg(test)]
+mod properties;
