@@ -3,8 +3,7 @@
 //! Scenarios of one stack run one after the other: some of them take its parts away. The last one checks the history of
 //! all that happened. Where the servers cannot be had, the real ones are ignored, and why is said.
 //!
-//! Killing parts of the real stack and checking the history need a machine that has nothing else to do; they run with
-//! `make scenarios`, and are ignored without it.
+//! Killing parts of the real stack takes minutes; that runs with `make scenarios`, and is ignored without it.
 
 mod deleting;
 mod failing;
@@ -19,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::Result;
+use e2e::real::Pace;
 use e2e::stack::Stack;
 use e2e::{history, servers};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -103,21 +103,19 @@ fn main() -> ExitCode {
             started: Mutex::new(None),
         })
     };
-    let (fast, real) = (lazy(Stack::fast), lazy(|| Stack::real("2s")));
+    let (fast, real) = (lazy(Stack::fast), lazy(|| Stack::real(Pace::BRISK)));
     let quick = std::env::var_os(ALL).is_none();
     if quick {
-        eprintln!(
-            "skipped: killed parts of the real stack, and histories; `make scenarios` tries them"
-        );
+        eprintln!("skipped: killed parts of the real stack; `make scenarios` tries them");
     }
-    let on_fast = [everywhere(), faults::of_all_at_once()].concat();
-    let at_length = [faults::all(), replicas::all(), vec![checked]].concat();
+    let on_fast = [everywhere(), faults::of_all_at_once(), vec![checked]].concat();
+    let at_length = [faults::all(), replicas::all()].concat();
     let no_real = unavailable.is_some();
     let mut all = trials("fast", &fast, on_fast, false);
-    all.extend(trials("fast", &fast, vec![checked], quick));
     let on_real = [everywhere(), mixed::all()].concat();
     all.extend(trials("real", &real, on_real, no_real));
     all.extend(trials("real", &real, at_length, no_real || quick));
+    all.extend(trials("real", &real, vec![checked], no_real));
     let conclusion = libtest_mimic::run(&arguments, all);
     drop((fast, real));
     conclusion.exit_code()

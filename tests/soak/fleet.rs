@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use e2e::real::Pace;
 use e2e::stack::Stack;
 use e2e::{history, servers};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ pub(crate) fn bring_up(clusters: u64) -> Result<()> {
         println!("skipped: {clusters} clusters at once: {reason}");
         return Ok(());
     }
-    let stack = Stack::real("10m")?;
+    let stack = Stack::real(Pace::CALM)?;
     let weights = || {
         stack.with_real(|real| {
             Ok(real

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use e2e::real::Pace;
 use e2e::stack::{Parts, Stack};
 use e2e::{history, servers};
 use fastrand::Rng;
@@ -20,7 +21,7 @@ struct Cluster {
 pub(crate) fn soak(minutes: u64) -> Result<()> {
     let mut rng = Rng::with_seed(history::seed());
     let stack = match servers::unavailable() {
-        None => Stack::real("2s")?,
+        None => Stack::real(Pace::BRISK)?,
         Some(reason) => {
             println!("on the simulated Kubernetes: {reason}");
             Stack::fast()?

@@ -43,12 +43,32 @@ pub struct Real {
     ports: BTreeMap<String, (u16, u16)>,
     database_url: String,
     dir: tempfile::TempDir,
-    refresh: String,
+    pace: Pace,
+}
+
+/// How often the Sentinel has everything looked at again. What changes is looked at in any case.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// What is not Ready: whatever ends by itself, such as a Job, is seen so much later at the most.
+    pub not_ready: &'static str,
+    pub ready: &'static str,
+}
+
+impl Pace {
+    /// A few resources, of which a test wants to see everything soon.
+    pub const BRISK: Pace = Pace {
+        not_ready: "300ms",
+        ready: "2s",
+    };
+    /// Hundreds of them: what is asked more often than it can be answered only waits in queues.
+    pub const CALM: Pace = Pace {
+        not_ready: "5s",
+        ready: "10m",
+    };
 }
 
 impl Real {
-    /// `refresh`: how often what is Ready is looked at again.
-    pub fn start(refresh: &str) -> Result<Real> {
+    pub fn start(pace: Pace) -> Result<Real> {
         let dir = world_readable()?;
         let home = dir.path();
         adapters::copy_to(&home.join("adapters"))?;
@@ -68,7 +88,7 @@ impl Real {
             database,
             ports: BTreeMap::new(),
             dir,
-            refresh: refresh.to_owned(),
+            pace,
         };
         for name in real.names() {
             real.start_component(&name)?;
@@ -265,12 +285,12 @@ impl Real {
     }
 
     fn sentinel(&self, api: &str, health: u16) -> String {
-        let refresh = &self.refresh;
+        let Pace { not_ready, ready } = self.pace;
         format!(
             "sentinel: {{name: e2e, replicas: api, lease_duration: 3s}}
 clients: {{hyperfleet_api: {{base_url: \"{api}\"}}}}
-backoff_not_ready: 300ms
-backoff_ready: {refresh}
+backoff_not_ready: {not_ready}
+backoff_ready: {ready}
 sentinels: [{{resource_type: clusters}}, {{resource_type: nodepools}}]
 health: {{port: {health}}}
 metrics: {{port: {health}}}

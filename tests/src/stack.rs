@@ -12,7 +12,7 @@ use crate::kubernetes::{Connection, Kubernetes};
 use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::process::{PATIENCE, wait_as_long_as};
-use crate::real::Real;
+use crate::real::{Pace, Real};
 
 /// How the system is put together.
 pub enum Parts {
@@ -36,8 +36,8 @@ impl Stack {
         Stack::of(Parts::Fast(up), api, &kubeconfig)
     }
 
-    pub fn real(refresh: &str) -> Result<Stack> {
-        let real = Real::start(refresh)?;
+    pub fn real(pace: Pace) -> Result<Stack> {
+        let real = Real::start(pace)?;
         let (api, kubeconfig) = (real.api(), real.kubeconfig());
         Stack::of(Parts::Real(Box::new(real)), api, &kubeconfig)
     }

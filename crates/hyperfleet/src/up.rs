@@ -40,7 +40,7 @@ use crate::process::Host;
 use banner::Banner;
 use kubernetes::Kubernetes;
 
-/// On one machine nobody wants to wait: every adapter of a chain that waits for another costs one such pause.
+/// On one machine nobody wants to wait: what an adapter looks at again, such as a Job that runs, costs one such pause.
 const BACKOFF_NOT_READY: GoDuration = GoDuration::from_millis(400);
 /// Nor for what is left behind to go.
 const SWEEP_INTERVAL: GoDuration = GoDuration::from_secs(10);
