@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, helpers too")]
 
 mod arbitrary;
+mod attacks;
 mod deleting;
 mod examples;
 mod failing;
