@@ -25,7 +25,7 @@ fn json() -> impl Strategy<Value = Value> {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
             proptest::collection::btree_map("[a-zA-Z]{1,4}", inner, 0..3)
-                .prop_map(|fields| Value::from_iter(fields)),
+                .prop_map(Value::from_iter),
         ]
     })
 }
