@@ -337,3 +337,29 @@ fn replicas_are_asked_for_by_file_or_variable_and_checked() {
     let error = load(&format!("jitter: 1.5\n{V1}")).unwrap_err();
     assert!(error.contains("jitter: must be 0 to 1"), "{error}");
 }
+
+#[test]
+fn what_a_sentinel_tells_about_its_times_is_what_others_compute_with() {
+    for text in [SEED, V1] {
+        let options = load_with(text, Flags::default(), &[]).unwrap();
+        let plan = options.plans().unwrap().remove(0);
+        let told = Options::announced("clusters", &plan.announcement.decides).unwrap();
+        assert_eq!(told.backoff_not_ready, options.backoff_not_ready);
+        assert_eq!(told.backoff_ready, options.backoff_ready);
+        assert_eq!(told.message_decision, options.message_decision);
+        assert!(told.plans().is_ok());
+    }
+    assert_eq!(Options::announced("clusters", &Map::new()), None);
+}
+
+#[test]
+fn rules_that_are_too_long_are_not_announced() {
+    let rule = format!(
+        "message_decision: {{result: \"true || '{}' == ''\"}}",
+        "x".repeat(20_000)
+    );
+    let text = format!("resource_type: clusters\n{rule}\n");
+    let options = load_with(&text, Flags::default(), &[]).unwrap();
+    let plan = options.plans().unwrap().remove(0);
+    assert!(plan.announcement.decides.is_empty());
+}
