@@ -358,7 +358,9 @@ fn rules_that_are_too_long_are_not_announced() {
         "message_decision: {{result: \"true || '{}' == ''\"}}",
         "x".repeat(20_000)
     );
-    let text = format!("resource_type: clusters\n{rule}\n");
+    let text = format!(
+        "resource_type: clusters\nhyperfleet_api: {{endpoint: \"http://api:8000\"}}\n{rule}\n"
+    );
     let options = load_with(&text, Flags::default(), &[]).unwrap();
     let plan = options.plans().unwrap().remove(0);
     assert!(plan.announcement.decides.is_empty());
