@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::LinkError;
-use crate::rabbitmq::connection::{Server, is_refusal};
+use crate::rabbitmq::connection::{OPEN_TIMEOUT, Server, is_refusal};
 
 /// The server confirms within milliseconds; a connection that does not is given up.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(30);
@@ -124,7 +124,21 @@ impl Lines {
     }
 
     pub(super) async fn channel(&self) -> Result<Channel, LinkError> {
-        self.connection.create_channel().await.map_err(lost)
+        let opening = async { self.connection.create_channel().await.map_err(lost) };
+        self.answered(opening).await
+    }
+
+    /// Gives the connection up if the server does not answer on it: one that is only starting may never do so, and
+    /// everybody who publishes would wait for it.
+    async fn answered<T>(
+        &self,
+        asking: impl Future<Output = Result<T, LinkError>>,
+    ) -> Result<T, LinkError> {
+        timeout(OPEN_TIMEOUT, asking).await.unwrap_or_else(|_| {
+            self.give_up();
+            let reason = format!("no answer within {OPEN_TIMEOUT:?}");
+            Err(LinkError::Disconnected(reason))
+        })
     }
 
     /// Makes sure of an exchange, once per connection.
@@ -137,7 +151,7 @@ impl Lines {
             let mut declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(declared.entry(exchange.clone()).or_default())
         };
-        let declaring = once.get_or_try_init(|| self.declare_now(exchange, kind));
+        let declaring = once.get_or_try_init(|| self.answered(self.declare_now(exchange, kind)));
         declaring.await.copied()
     }
 
@@ -147,7 +161,7 @@ impl Lines {
         kind: ExchangeKind,
     ) -> Result<(), LinkError> {
         // A refusal ends the channel, so the events' own is not risked.
-        let channel = self.channel().await?;
+        let channel = self.connection.create_channel().await.map_err(lost)?;
         let options = ExchangeDeclareOptions {
             durable: true,
             ..ExchangeDeclareOptions::default()
