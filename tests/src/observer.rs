@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::call::call;
@@ -58,12 +58,15 @@ impl Observer {
         let (stopped, noted) = (Arc::clone(&stop), Arc::clone(&notes));
         let worker = std::thread::spawn(move || {
             let mut connection = None;
-            let mut before = Seen::new();
+            let mut before = Look::default();
             while !stopped.load(Ordering::Relaxed) {
                 connection = connection.or_else(|| kubernetes.connect().ok());
-                match connection.as_ref().map(objects) {
+                match connection.as_ref().map(look) {
                     Some(Ok(now)) => {
-                        judge(&before, &now, &ledger, &noted);
+                        // A simulated Kubernetes that comes again is another one, and empty.
+                        if now.cluster == before.cluster {
+                            judge(&before.objects, &now.objects, &ledger, &noted);
+                        }
                         before = now;
                     }
                     // Whoever cannot look learns nothing; least of all that something is gone.
@@ -102,6 +105,23 @@ impl Drop for Observer {
             let _ = worker.join();
         }
     }
+}
+
+/// What was there at one moment.
+#[derive(Default)]
+struct Look {
+    /// Which Kubernetes it was: no two have the same kube-system.
+    cluster: String,
+    objects: Seen,
+}
+
+fn look(on: &Connection) -> Result<Look> {
+    let system = on.get("/api/v1/namespaces/kube-system")?;
+    let system = system.context("a Kubernetes without kube-system")?;
+    Ok(Look {
+        cluster: metadata(&system, "uid").to_owned(),
+        objects: objects(on)?,
+    })
 }
 
 fn objects(on: &Connection) -> Result<Seen> {
