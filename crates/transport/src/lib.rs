@@ -38,7 +38,7 @@ pub use kubernetes::{ConnectError, KubernetesConfig, KubernetesTransport, pod_na
 pub use maestro::{
     MAESTRO_VARIABLES, MaestroAuth, MaestroAuthType, MaestroClient, MaestroConfig, MaestroError,
     MaestroKeepalive, MaestroProbes, MaestroSecurity, MaestroTls, MaestroTlsFiles,
-    MaestroTransport,
+    MaestroTransport, work_kind,
 };
 pub use object::{InvalidManifest, ObjectKind, ObjectRef, Selector};
 pub use offline::OfflineTransport;

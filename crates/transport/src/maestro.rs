@@ -31,6 +31,7 @@ mod rest;
 mod survey;
 mod wire;
 
+pub use bundle::kind as work_kind;
 pub use client::{
     MAESTRO_VARIABLES, MaestroAuth, MaestroAuthType, MaestroClient, MaestroProbes, MaestroTlsFiles,
 };

@@ -2,7 +2,7 @@
 
 use hyperfleet_source::Node;
 use hyperfleet_source::fields::{Fields, Found};
-use hyperfleet_transport::{ObjectKind, Propagation};
+use hyperfleet_transport::{Propagation, work_kind};
 
 use super::call;
 use super::scope::Scope;
@@ -47,7 +47,7 @@ fn target_cluster(
 
 /// What a work cannot be or have.
 pub(super) fn check_work(node: &Node, resource: &Resource, found: &mut Found) {
-    let kind = ObjectKind::new("work.open-cluster-management.io/v1", "ManifestWork");
+    let kind = work_kind();
     let at = |key: &str| node.get(key).unwrap_or(node);
     if resource.kind != kind {
         let mut wrong = at("manifest").error(format!(

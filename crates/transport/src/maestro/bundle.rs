@@ -12,7 +12,8 @@ pub(super) const KIND: &str = "ManifestWork";
 /// Its group and plural, as they are part of every id.
 const GROUP_RESOURCE: &str = "manifestworks.work.open-cluster-management.io";
 
-pub(super) fn kind() -> ObjectKind {
+/// The one kind of object that Maestro keeps.
+pub fn kind() -> ObjectKind {
     ObjectKind::new(API_VERSION, KIND)
 }
 
