@@ -100,11 +100,11 @@ impl Store {
     ) -> Result<Store, ConnectError> {
         let server = target.to_string();
         let timeout = options.statement_timeout.as_millis().to_string();
-        let mut target = target
-            .0
-            .clone()
-            .application_name("hyperfleet")
-            .options([("statement_timeout", timeout.as_str())]);
+        let mut target = target.0.clone().application_name("hyperfleet").options([
+            ("statement_timeout", timeout.as_str()),
+            // Short statements over an index: compiling them costs more than it saves.
+            ("jit", "off"),
+        ]);
         if !options.log_statements {
             target = target.disable_statement_logging();
         }

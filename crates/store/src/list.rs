@@ -2,8 +2,8 @@
 //!
 //! | call | round trips | cost |
 //! |---|---|---|
-//! | `page`, all of a kind | 1 | the rows up to the end of the page, by index; the total is kept by kind |
-//! | `page`, filtered | 1, 2 for a total | the same, or what the filter finds; a count of that at most once a second |
+//! | `page`, all of a kind | 1 | its own rows, and the entries of an index before them; the total is kept by kind |
+//! | `page`, filtered | 1, 2 for a total | the same, or all that the filter finds; a count of that at most once a second |
 //! | `stretch` | 1 | its own rows, by index, however far the walk has come |
 //!
 //! Only the columns of wanted members are read: a list without specs does not touch them.
@@ -28,6 +28,7 @@ use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::resources::Owner;
+use crate::sight::Sight;
 use crate::totals::Filter;
 
 /// Which resources a list is about.
@@ -42,9 +43,10 @@ pub struct ResourceFilter<'a> {
 }
 
 impl ResourceFilter<'_> {
-    /// Whether it is about all of a kind, or all there is.
-    fn is_open(&self) -> bool {
-        self.owner == Owner::Any && self.search.is_none() && self.reference.is_none()
+    /// Whether it is about all of a kind, or all there is: the total of that is kept.
+    fn is_open(&self, sight: Option<&Sight>) -> bool {
+        let all = self.owner == Owner::Any && self.search.is_none() && self.reference.is_none();
+        all && sight.is_none()
     }
 }
 
@@ -56,6 +58,14 @@ pub struct PageQuery<'a> {
     pub page: PageRequest,
     /// `None` is all members.
     pub fields: Option<&'a Fields>,
+}
+
+impl PageQuery<'_> {
+    /// How many rows are asked for: one more than wanted, unless the total is kept. Without that one the list ends
+    /// here, and nothing has to be counted.
+    fn rows(&self, sight: Option<&Sight>) -> u32 {
+        self.page.size + u32::from(!self.filter.is_open(sight))
+    }
 }
 
 /// A stretch of a walk through a list.
@@ -79,7 +89,8 @@ impl Store {
 
     async fn read_page(&self, query: &PageQuery<'_>) -> Result<Page<Item>, StoreError> {
         let (filter, began) = (&query.filter, Instant::now());
-        let open = filter.is_open() && self.sight.is_none();
+        let sight = self.sight.as_deref();
+        let open = filter.is_open(sight);
         let known = match open {
             true => self.totals.get(&self.counted(filter), began),
             false => None,
@@ -88,15 +99,15 @@ impl Store {
         let counting = open && known.is_none();
         let writes = self.totals.writes();
         let mut sql = match counting {
-            true => statement::counted_page("", query, self.sight.as_deref()),
-            false => statement::page("", query, self.sight.as_deref()),
+            true => statement::counted_page("", query, sight),
+            false => statement::page("", query, sight),
         };
         let select = sql.build().persistent(filter.has_few_forms());
         let mut rows = self.fetch_all(select).await?;
         let offset = u64::try_from(query.page.offset()).unwrap_or(0);
         let wanted = query.page.size as usize;
-        // One more than wanted was asked for: without it, the list ends here.
-        let ends_here = rows.len() <= wanted && (offset == 0 || !rows.is_empty());
+        let fewer = rows.len() < query.rows(sight) as usize;
+        let ends_here = fewer && (offset == 0 || !rows.is_empty());
         rows.truncate(wanted);
         let seen = offset + rows.len() as u64;
         let total = match (rows.first(), known) {
@@ -157,7 +168,7 @@ impl Store {
 
     /// How many resources a filter finds.
     async fn total(&self, filter: &ResourceFilter<'_>) -> Result<u64, StoreError> {
-        if filter.is_open() && self.sight.is_none() {
+        if filter.is_open(self.sight.as_deref()) {
             let total = statement::kept_total(filter.kind)
                 .build_query_scalar::<i64>()
                 .fetch_one(&self.pool)

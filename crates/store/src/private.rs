@@ -251,8 +251,6 @@ fn spawn(
         "max_connections=300",
         // Of this no more is taken than a fleet fills; 10,000 clusters with eight reports each do not fit into less.
         "shared_buffers=256MB",
-        // Short statements over an index: compiling them costs more than it saves.
-        "jit=off",
         // A fleet that has just been made is planned for as if it were empty until somebody looks at it.
         "autovacuum_naptime=10s",
     ] {

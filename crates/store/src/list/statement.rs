@@ -31,14 +31,58 @@ pub(super) fn counted_page(
     sql
 }
 
+/// Rows that are skipped from here on cost more than a statement of two steps does.
+const FAR: i64 = 1000;
+
+/// In two steps where the statement is kept prepared or much is skipped, else in one, which is sooner planned.
 fn push_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
+    if query.filter.has_few_forms() || query.page.offset() >= FAR {
+        push_far_page(sql, query, sight);
+        return;
+    }
     sql.push(" FROM resources r");
     push_filter(sql, &query.filter, sight);
-    push_order(sql, query.order.terms());
+    push_order(sql, "r", query.order.terms());
     sql.push(" LIMIT ")
-        .push_bind(i64::from(query.page.size) + 1)
+        .push_bind(i64::from(query.rows(sight)))
         .push(" OFFSET ")
         .push_bind(query.page.offset());
+}
+
+/// What the page holds first, by as narrow a scan as an index allows, then the rows themselves: a row that is skipped or
+/// only sorted is not read. The rows are looked up one by one, whatever number of them the planner expects.
+///
+/// The planner is told only roughly how far the page is. Of the very numbers it would find that a plan for them is
+/// cheaper than one for any, and so plan anew every time, which takes longer than reading the page.
+fn push_far_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
+    let (rows, offset) = (i64::from(query.rows(sight)), query.page.offset());
+    let terms = query.order.terms();
+    sql.push(" FROM (SELECT n.* FROM (SELECT r.id");
+    for (column, _) in terms.iter().filter(|(column, _)| *column != Column::Id) {
+        sql.push(", r.").push(column.as_str());
+    }
+    sql.push(" FROM resources r");
+    push_filter(sql, &query.filter, sight);
+    push_order(sql, "r", terms);
+    sql.push(" LIMIT ")
+        .push(roughly(offset.saturating_add(rows)));
+    sql.push(") n");
+    push_order(sql, "n", terms);
+    sql.push(" LIMIT (SELECT ")
+        .push_bind(rows)
+        .push(") OFFSET (SELECT ")
+        .push_bind(offset);
+    sql.push(")) p CROSS JOIN LATERAL (SELECT * FROM resources o WHERE o.id = p.id OFFSET 0) r");
+    push_order(sql, "p", terms);
+}
+
+/// At least as many; one of a few numbers, so that the statements are few.
+fn roughly(rows: i64) -> i64 {
+    let mut roughly = 128_i64;
+    while roughly < rows {
+        roughly = roughly.saturating_mul(4);
+    }
+    roughly
 }
 
 pub(super) fn stretch(
@@ -86,7 +130,7 @@ pub(super) fn stretch(
         .into_iter()
         .map(|column| (column, query.order.direction))
         .collect();
-    push_order(&mut sql, &terms);
+    push_order(&mut sql, "r", &terms);
     sql.push(" LIMIT ").push_bind(i64::from(query.limit) + 1);
     sql
 }
@@ -157,9 +201,11 @@ fn push_filter(sql: &mut Sql, filter: &ResourceFilter<'_>, sight: Option<&Sight>
     and
 }
 
-fn push_order(sql: &mut Sql, terms: &[(Column, Direction)]) {
+fn push_order(sql: &mut Sql, table: &'static str, terms: &[(Column, Direction)]) {
     for (index, (column, direction)) in terms.iter().enumerate() {
-        sql.push(if index == 0 { " ORDER BY r." } else { ", r." })
+        sql.push(if index == 0 { " ORDER BY " } else { ", " })
+            .push(table)
+            .push(".")
             .push(column.as_str())
             .push(" ")
             .push(direction.as_str());
