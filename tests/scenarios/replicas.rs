@@ -90,6 +90,15 @@ resource_type: clusters
         anyhow::ensure!(held == [32, 32], "{held:?}");
         Ok(())
     })?;
+    wait_for("the API to know by what both decide", || {
+        let sentinels = stack.get("/sentinels")?;
+        let leased = sentinels["items"].as_array().into_iter().flatten();
+        let leased = leased.filter(|sentinel| sentinel["name"] == topic);
+        let decides: Vec<&Value> = leased.map(|sentinel| &sentinel["decides"]).collect();
+        let told = decides.len() == 2 && decides.iter().all(|told| told["backoff_ready"] == "2s");
+        anyhow::ensure!(told, "{decides:?}");
+        Ok(())
+    })?;
     let first = create(stack, "shared", 6)?;
     none_is_new_twice(&mut heard, &first)?;
     one.kill();

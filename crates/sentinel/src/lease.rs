@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyperfleet_core::presence::{Announcement, Standing};
+use hyperfleet_core::presence::{Announcement, Presence, Standing};
 use hyperfleet_core::shard::Shards;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::handle::KindStatus;
+use crate::herald::Herald;
 use crate::metrics::LeaseMetrics;
 use crate::replicas::{Registrar, RegistrarError};
 
@@ -60,6 +61,10 @@ impl Lease {
 /// Announces one kind of one process again and again, and tells its loop what it holds.
 pub(crate) struct Keeper {
     registrar: Arc<dyn Registrar>,
+    /// Where replicas meet elsewhere than at the API.
+    herald: Option<Herald>,
+    /// What the herald heard.
+    elsewhere: watch::Receiver<Vec<Presence>>,
     id: Uuid,
     said: Announcement,
     duration: Duration,
@@ -80,8 +85,11 @@ impl Keeper {
             false => Lease::FOR_EVER,
         };
         let (lease, held) = watch::channel(begin);
+        let (_, elsewhere) = watch::channel(Vec::new());
         let keeper = Keeper {
             registrar,
+            herald: None,
+            elsewhere,
             id: Uuid::now_v7(),
             duration: Duration::from_secs(said.duration_seconds.into()),
             said,
@@ -92,8 +100,17 @@ impl Keeper {
         (keeper, held)
     }
 
+    /// Lets replicas meet elsewhere than at the API, which is still told of this one.
     pub(crate) fn meet_at(&mut self, registrar: Arc<dyn Registrar>) {
-        self.registrar = registrar;
+        let (overlaps, elsewhere) = watch::channel(Vec::new());
+        self.elsewhere = elsewhere;
+        self.herald = Some(Herald {
+            registrar: std::mem::replace(&mut self.registrar, registrar),
+            id: self.id,
+            said: self.said.clone(),
+            lease: self.lease.subscribe(),
+            overlaps,
+        });
     }
 
     fn period(&self) -> Duration {
@@ -102,6 +119,15 @@ impl Keeper {
 
     /// Announces until told to leave; then says so, and goes on for as long as the others need to notice.
     pub(crate) async fn run(&mut self, leave: &CancellationToken) {
+        match self.herald.take() {
+            Some(herald) => {
+                tokio::join!(self.keep(leave), herald.run(leave));
+            }
+            None => self.keep(leave).await,
+        }
+    }
+
+    async fn keep(&mut self, leave: &CancellationToken) {
         let mut heard = false;
         loop {
             let asked = Instant::now();
@@ -189,9 +215,12 @@ impl Keeper {
     }
 
     fn notice(&self, standing: &Standing) {
+        let elsewhere = self.elsewhere.borrow();
+        let met = |other: &Presence| standing.overlaps.iter().any(|known| known.id == other.id);
         let overlaps: Vec<String> = standing
             .overlaps
             .iter()
+            .chain(elsewhere.iter().filter(|other| !met(other)))
             .map(|other| {
                 let labels: Vec<String> = other
                     .selector

@@ -29,6 +29,7 @@ mod engine;
 mod event;
 mod follow;
 mod handle;
+mod herald;
 mod lease;
 mod message;
 mod metrics;
