@@ -16,6 +16,7 @@ use hyperfleet_client::{
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::clock::Clock;
 use crate::message::{Message, Pass};
@@ -57,6 +58,9 @@ impl From<NobodyListens> for GivenUp {
         GivenUp::NobodyListens
     }
 }
+
+/// A page that was asked for.
+type Coming = AbortOnDropHandle<Result<KeysetPage, CallError>>;
 
 type SlowPass<'a> = Pin<Box<dyn Future<Output = Result<(), GivenUp>> + Send + 'a>>;
 
@@ -119,18 +123,19 @@ impl Follower {
         let mut fetched = 0;
         let mut page = first;
         loop {
-            // The API works on the next page while this one is read: neither waits for the other.
-            let (next, told) = tokio::join!(
-                self.page_after(&page, pause),
-                self.tell_selected(&page, number)
-            );
-            match told? {
+            // The next page is made and received while this one is read: neither waits for the other.
+            let next = self.page_after(&page, pause);
+            match self.tell_selected(&page, number).await? {
                 Ok(told) => fetched += told,
                 Err(error) => return Ok(Err(error)),
             }
             page = match next {
-                Some(Ok(next)) => next,
-                Some(Err(error)) => return Ok(Err(error)),
+                Some(next) => match next.await {
+                    Ok(Ok(next)) => next,
+                    Ok(Err(error)) => return Ok(Err(error)),
+                    // It panicked, or the runtime ends.
+                    Err(_) => return Err(NobodyListens),
+                },
                 None => break,
             };
         }
@@ -145,17 +150,16 @@ impl Follower {
         Ok(Ok(since))
     }
 
-    /// `None` after the last page.
-    async fn page_after(
-        &self,
-        page: &KeysetPage,
-        pause: Duration,
-    ) -> Option<Result<KeysetPage, CallError>> {
-        let next = page.next.as_ref()?;
-        if !pause.is_zero() {
-            tokio::time::sleep(pause).await;
-        }
-        Some(self.client.next_page(&self.follow, PAGE, next).await)
+    /// On its way; `None` after the last page.
+    fn page_after(&self, page: &KeysetPage, pause: Duration) -> Option<Coming> {
+        let next = page.next.clone()?;
+        let (client, follow) = (self.client.clone(), self.follow.clone());
+        Some(AbortOnDropHandle::new(tokio::spawn(async move {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            client.next_page(&follow, PAGE, &next).await
+        })))
     }
 
     /// Tells what of a page is selected, and answers how many that were.
