@@ -51,8 +51,10 @@ struct Row {
     cpu_micros_per_event: f64,
     api_requests_per_event: f64,
     kubernetes_requests_per_event: f64,
-    /// The most the adapter held.
+    /// What the adapter held at the end.
     rss_mib: f64,
+    /// Of that its own: not pages of the program's file.
+    own_mib: f64,
 }
 
 const TOPIC: &str = "hyperfleet.bench.v1";
@@ -130,7 +132,7 @@ async fn one(
         .drive("converged", args.events, args.clusters, &mut api, watched)
         .await?;
     let (api_after, kubernetes_after) = (api.requests(), kubernetes.requests().await?);
-    let rss = watched.read().spent().server_rss_mib;
+    let held = watched.read().spent();
     driver.close().await;
     adapter.stop().await?;
     let events = f64::from(args.events);
@@ -140,7 +142,8 @@ async fn one(
         cpu_micros_per_event: converged.spent.server_cpu_seconds.unwrap_or_default() * 1e6 / events,
         api_requests_per_event: (api_after - api_before) as f64 / events,
         kubernetes_requests_per_event: (kubernetes_after - kubernetes_before) as f64 / events,
-        rss_mib: rss.context("the adapter is gone")?,
+        rss_mib: held.server_rss_mib.context("the adapter is gone")?,
+        own_mib: held.server_own_mib.context("the adapter is gone")?,
         create,
         converged,
     })

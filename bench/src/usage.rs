@@ -36,6 +36,9 @@ pub(crate) struct Spent {
     /// Resident at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server_rss_mib: Option<f64>,
+    /// Of that its own: not pages of the program's file, which all its processes share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server_own_mib: Option<f64>,
     /// All its processes, with shared pages counted once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) postgres_rss_mib: Option<f64>,
@@ -63,6 +66,7 @@ impl Reading {
             postgres_cpu_seconds: since(self.postgres, now.postgres),
             generator_cpu_seconds: since(self.generator, now.generator),
             server_rss_mib: self.watched.server.and_then(rss).map(mib),
+            server_own_mib: self.watched.server.and_then(own).map(mib),
             postgres_rss_mib: self.watched.postgres.map(family_rss).map(mib),
         }
     }
@@ -104,6 +108,10 @@ fn family_rss(pid: u32) -> u64 {
 
 fn rss(pid: u32) -> Option<u64> {
     kibibytes(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+fn own(pid: u32) -> Option<u64> {
+    kibibytes(&format!("/proc/{pid}/status"), "RssAnon:")
 }
 
 /// The process's share: a page of n processes counts as an nth.

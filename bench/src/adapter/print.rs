@@ -20,7 +20,7 @@ fn text(figures: &Figures) -> String {
     let mut text = format!(
         "machine    {} cores; load {:.1} before, {:.1} after (one-minute average)\n\
          events     {} that create three objects, then {} that find them, for each line\n\n\
-         {:<11}{:>8}{:>10}{:>9}{:>10}{:>9}{:>9}{:>11}{:>7}{:>7}{:>8}\n",
+         {:<11}{:>8}{:>10}{:>9}{:>10}{:>9}{:>9}{:>11}{:>7}{:>7}{:>12}\n",
         figures.cores,
         figures.load_before,
         figures.load_after,
@@ -36,11 +36,11 @@ fn text(figures: &Figures) -> String {
         "cpu µs/ev",
         "api/ev",
         "k8s/ev",
-        "MiB",
+        "MiB own/all",
     );
     for row in &figures.rows {
         text.push_str(&format!(
-            "{:<11}{:>8}{:>10.0}{:>9.1}{:>10.0}{:>9.1}{:>9.1}{:>11.0}{:>7.2}{:>7.2}{:>8.1}\n",
+            "{:<11}{:>8}{:>10.0}{:>9.1}{:>10.0}{:>9.1}{:>9.1}{:>11.0}{:>7.2}{:>7.2}{:>7.0}/{:<4.0}\n",
             match row.target {
                 Target::Kubesim => "kubesim",
                 Target::Kubernetes => "kubernetes",
@@ -54,6 +54,7 @@ fn text(figures: &Figures) -> String {
             row.cpu_micros_per_event,
             row.api_requests_per_event,
             row.kubernetes_requests_per_event,
+            row.own_mib,
             row.rss_mib,
         ));
     }
