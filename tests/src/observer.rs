@@ -116,12 +116,21 @@ struct Look {
 }
 
 fn look(on: &Connection) -> Result<Look> {
+    let now = Look {
+        cluster: cluster(on)?,
+        objects: objects(on)?,
+    };
+    anyhow::ensure!(
+        now.cluster == cluster(on)?,
+        "begun on one Kubernetes, ended on another"
+    );
+    Ok(now)
+}
+
+fn cluster(on: &Connection) -> Result<String> {
     let system = on.get("/api/v1/namespaces/kube-system")?;
     let system = system.context("a Kubernetes without kube-system")?;
-    Ok(Look {
-        cluster: metadata(&system, "uid").to_owned(),
-        objects: objects(on)?,
-    })
+    Ok(metadata(&system, "uid").to_owned())
 }
 
 fn objects(on: &Connection) -> Result<Seen> {
