@@ -27,7 +27,9 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Trials wait for servers most of the time.
+    arguments.test_threads.get_or_insert(3);
     let unavailable = rabbitmq::Server::unavailable();
     if let Some(reason) = &unavailable {
         eprintln!("skipped: the Sentinel on RabbitMQ: {reason}");
