@@ -42,6 +42,13 @@ const NEWEST: KeysetOrder = KeysetOrder {
     direction: Direction::Descending,
 };
 
+const CLUSTERS: ResourceFilter<'static> = ResourceFilter {
+    kind: Some("Cluster"),
+    owner: Owner::Any,
+    search: None,
+    reference: None,
+};
+
 async fn plan(pool: &PgPool, mut sql: Sql) -> String {
     let lines: Vec<String> = sql
         .build_query_scalar()
@@ -62,12 +69,7 @@ async fn every_list_goes_by_an_index() {
     let pool = &database.store.pool;
     sqlx::raw_sql(FLEET).execute(pool).await.unwrap();
 
-    let clusters = ResourceFilter {
-        kind: Some("Cluster"),
-        owner: Owner::Any,
-        search: None,
-        reference: None,
-    };
+    let clusters = CLUSTERS;
     let everything = ResourceFilter {
         kind: None,
         ..clusters
@@ -232,12 +234,7 @@ async fn a_far_page_does_not_read_the_rows_before_it() {
         .await
         .unwrap();
     let query = PageQuery {
-        filter: ResourceFilter {
-            kind: Some("Cluster"),
-            owner: Owner::Any,
-            search: None,
-            reference: None,
-        },
+        filter: CLUSTERS,
         order: &Order::default(),
         page: PageRequest {
             page: 900,
@@ -319,12 +316,7 @@ async fn a_kept_page_is_not_planned_anew_every_time() {
     let mut connection = pool.acquire().await.unwrap();
     for page in 1..=12 {
         let query = PageQuery {
-            filter: ResourceFilter {
-                kind: Some("Cluster"),
-                owner: Owner::Any,
-                search: None,
-                reference: None,
-            },
+            filter: CLUSTERS,
             order: &Order::default(),
             page: PageRequest { page, size: 10 },
             fields: None,
