@@ -52,3 +52,106 @@ impl Herald {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+    use hyperfleet_core::presence::Standing;
+    use hyperfleet_core::shard::Shards;
+    use hyperfleet_core::time::Time;
+    use serde_json::Map;
+
+    use super::*;
+
+    /// Knows of one other Sentinel, and remembers what it is told.
+    #[derive(Default)]
+    struct Desk {
+        told: Mutex<Vec<String>>,
+        absent: bool,
+    }
+
+    #[async_trait]
+    impl Registrar for Desk {
+        async fn announce(&self, _: Uuid, said: &Announcement) -> Result<Standing, RegistrarError> {
+            let told = format!("{} keeps {}", said.name, said.keep.count());
+            self.told.lock().unwrap().push(told);
+            if self.absent {
+                return Err(RegistrarError::Absent);
+            }
+            Ok(Standing {
+                held: Shards::NONE,
+                share: 0,
+                more: false,
+                replicas: 1,
+                overlaps: vec![Presence {
+                    id: Uuid::nil(),
+                    name: "other".to_owned(),
+                    resource_type: said.resource_type.clone(),
+                    selector: BTreeMap::new(),
+                    shares: false,
+                    held: Shards::NONE,
+                    leaving: false,
+                    expires_time: Time::UNIX_EPOCH,
+                    decides: Map::new(),
+                }],
+            })
+        }
+
+        async fn withdraw(&self, _: Uuid) -> Result<(), RegistrarError> {
+            self.told.lock().unwrap().push("gone".to_owned());
+            Ok(())
+        }
+    }
+
+    fn herald(desk: &Arc<Desk>) -> (Herald, watch::Receiver<Vec<Presence>>) {
+        let (_, lease) = watch::channel(Lease::FOR_EVER);
+        let (overlaps, heard) = watch::channel(Vec::new());
+        let herald = Herald {
+            registrar: desk.clone(),
+            id: Uuid::now_v7(),
+            said: Announcement {
+                name: "ours".to_owned(),
+                resource_type: "clusters".to_owned(),
+                selector: BTreeMap::new(),
+                shares: true,
+                keep: Shards::NONE,
+                leaving: false,
+                duration_seconds: 15,
+                decides: Map::new(),
+            },
+            lease,
+            overlaps,
+        };
+        (herald, heard)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_api_hears_again_and_again_what_is_held_and_at_last_that_it_is_gone() {
+        let desk = Arc::new(Desk::default());
+        let (herald, heard) = herald(&desk);
+        let leave = CancellationToken::new();
+        let told = leave.clone();
+        let task = tokio::spawn(async move { herald.run(&told).await });
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        leave.cancel();
+        task.await.unwrap();
+        let told = desk.told.lock().unwrap().clone();
+        assert_eq!(told, ["ours keeps 64", "ours keeps 64", "gone"]);
+        assert_eq!(heard.borrow()[0].name, "other");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_api_that_keeps_no_list_is_told_once() {
+        let absent = true;
+        let desk = Arc::new(Desk {
+            absent,
+            ..Desk::default()
+        });
+        let (herald, _heard) = herald(&desk);
+        herald.run(&CancellationToken::new()).await;
+        assert_eq!(*desk.told.lock().unwrap(), ["ours keeps 64"]);
+    }
+}
