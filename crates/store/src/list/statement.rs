@@ -37,7 +37,7 @@ const FAR: i64 = 1000;
 /// In two steps where the statement is kept prepared or much is skipped, else in one, which is sooner planned.
 fn push_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
     if query.filter.has_few_forms() || query.page.offset() >= FAR {
-        push_far_page(sql, query, sight);
+        push_page_in_two_steps(sql, query, sight);
         return;
     }
     sql.push(" FROM resources r");
@@ -54,7 +54,7 @@ fn push_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
 ///
 /// The planner is told only roughly how far the page is. Of the very numbers it would find that a plan for them is
 /// cheaper than one for any, and so plan anew every time, which takes longer than reading the page.
-fn push_far_page(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
+fn push_page_in_two_steps(sql: &mut Sql, query: &PageQuery<'_>, sight: Option<&Sight>) {
     let (rows, offset) = (i64::from(query.rows(sight)), query.page.offset());
     let terms = query.order.terms();
     sql.push(" FROM (SELECT n.* FROM (SELECT r.id");
