@@ -166,7 +166,7 @@ async fn components(
     if let Err(failure) = crate::operator::contexts::remember_local(&base_url) {
         tracing::warn!("the context `local` was not written: {failure}");
     }
-    host.process.component("api", |stop| async move {
+    host.process.service("api", |stop| async move {
         api.run(stop).await;
         Ok::<(), anyhow::Error>(())
     });

@@ -276,6 +276,53 @@ async fn a_component_that_overruns_the_limit_is_cut_off_and_that_is_no_error()
 }
 
 #[tokio::test]
+async fn a_service_serves_until_the_components_that_call_it_have_ended() -> Result<(), Anything> {
+    let Running {
+        shutdown,
+        mut process,
+        ..
+    } = process(LIMIT).await?;
+    let (calls, mut called) = tokio::sync::mpsc::channel::<oneshot::Sender<()>>(1);
+    process.service("api", |stop| async move {
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.requested() => return Ok::<(), Anything>(()),
+                call = called.recv() => {
+                    let answer = call.ok_or("nobody calls any more")?;
+                    answer.send(()).map_err(|()| "the caller is gone")?;
+                }
+            }
+        }
+    });
+    let caller = calls.clone();
+    process.component("adapter", |stop| async move {
+        stop.requested().await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let (answer, answered) = oneshot::channel();
+        caller.send(answer).await?;
+        answered.await?;
+        Ok::<(), Anything>(())
+    });
+    shutdown.trigger();
+    tokio::time::timeout(LIMIT, process.run()).await??;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_service_that_fails_stops_the_process() -> Result<(), Anything> {
+    let Running { mut process, .. } = process(LIMIT).await?;
+    process.component("adapter", |stop| async move {
+        stop.requested().await;
+        Ok::<(), Anything>(())
+    });
+    process.service("api", |_| async { Err::<(), Anything>("no socket".into()) });
+    let error = process.run().await.expect_err("the API failed");
+    assert_eq!(error.to_string(), "api failed: no socket");
+    Ok(())
+}
+
+#[tokio::test]
 async fn tasks_a_component_started_are_joined_with_it() -> Result<(), Anything> {
     let Running { mut process, .. } = process(LIMIT).await?;
     let finished = Arc::new(AtomicBool::new(false));

@@ -11,7 +11,7 @@ use tracing::{Instrument, Span};
 use super::Shutdown;
 use crate::health::Health;
 
-/// How long aborted tasks and observers get for their last step.
+/// How long aborted tasks, services and observers get for their last step.
 const LAST_STEP: Duration = Duration::from_secs(2);
 
 /// The span around a component: it names the component on every log line. It lives as long as the
@@ -46,9 +46,11 @@ pub enum RunError {
 pub struct Process {
     health: Health,
     shutdown: Shutdown,
+    services_stop: Shutdown,
     observers_stop: Shutdown,
     shutdown_timeout: Duration,
     components: Group,
+    services: Group,
     observers: Group,
 }
 
@@ -59,9 +61,11 @@ impl Process {
         Self {
             health,
             shutdown,
+            services_stop: Shutdown::new(),
             observers_stop: Shutdown::new(),
             shutdown_timeout,
             components: Group::default(),
+            services: Group::default(),
             observers: Group::default(),
         }
     }
@@ -76,9 +80,23 @@ impl Process {
         E: Into<Failure>,
     {
         let name = name.into();
-        let span = tracing::info_span!(COMPONENT_SPAN, component = %name);
+        let span = component_span(&name);
         self.components
             .start(name, span, self.shutdown.child(), run);
+    }
+
+    /// Starts a component that the others of this process call: it is told to stop once they have
+    /// ended, so that their last calls are answered.
+    pub fn service<F, Fut, E>(&mut self, name: impl Into<String>, run: F)
+    where
+        F: FnOnce(Shutdown) -> Fut,
+        Fut: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<Failure>,
+    {
+        let name = name.into();
+        let span = component_span(&name);
+        self.services
+            .start(name, span, self.services_stop.child(), run);
     }
 
     /// Starts a component that is told to stop only after all others have: the health and metrics
@@ -101,16 +119,24 @@ impl Process {
         let failure = tokio::select! {
             () = self.shutdown.requested() => None,
             ended = self.components.until_failure() => ended,
+            Some(failure) = self.services.until_failure() => Some(failure),
             Some(failure) = self.observers.until_failure() => Some(failure),
         };
         self.health.draining();
         self.shutdown.trigger();
         let deadline = Instant::now() + self.shutdown_timeout;
         let late = self.components.finish(deadline).await;
+        self.services_stop.trigger();
+        let one_step = Instant::now() + LAST_STEP;
+        let later = self.services.finish(deadline.max(one_step)).await;
         self.observers_stop.trigger();
         let last = self.observers.finish(Instant::now() + LAST_STEP).await;
-        failure.or(late).or(last).map_or(Ok(()), Err)
+        failure.or(late).or(later).or(last).map_or(Ok(()), Err)
     }
+}
+
+fn component_span(name: &str) -> Span {
+    tracing::info_span!(COMPONENT_SPAN, component = %name)
 }
 
 #[derive(Debug, Default)]
