@@ -13,6 +13,7 @@
 //! Nothing here knows what a HyperFleet component does.
 
 pub mod config;
+pub mod crypto;
 mod duration;
 pub mod health;
 pub mod http;

@@ -20,7 +20,6 @@
 //! Nothing here retries what was answered: whoever calls is called again when the object is next looked at.
 
 mod alongside;
-mod crypto;
 mod error;
 mod kubernetes;
 mod maestro;

@@ -8,6 +8,7 @@ use google_cloud_gax::error::rpc::Code;
 use google_cloud_gax::retry_policy::RetryPolicyExt as _;
 use google_cloud_pubsub::client::{BasePublisher, Subscriber, SubscriptionAdmin, TopicAdmin};
 use google_cloud_pubsub::retry_policy::RetryableErrors;
+use hyperfleet_runtime::crypto;
 use tokio::time::timeout;
 
 use crate::broker::BrokerError;
@@ -49,8 +50,8 @@ macro_rules! build {
 
 impl Google {
     pub(super) async fn connect(config: &PubSubConfig) -> Result<Self, ConfigError> {
-        // The client's own choice would build aws-lc. Another one that is there already is as good.
-        let _installed = rustls::crypto::ring::default_provider().install_default();
+        // The client's own choice would build aws-lc.
+        crypto::install_ring();
         let retry = RetryableErrors.with_time_limit(PUBLISH_TIMEOUT);
         Ok(Self {
             topics: build!(TopicAdmin::builder(), config),

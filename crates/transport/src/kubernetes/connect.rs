@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use http::header::USER_AGENT;
+use hyperfleet_runtime::crypto;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-use crate::crypto;
 
 /// How to reach a Kubernetes API server.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,7 @@ pub(super) async fn connect(config: &KubernetesConfig) -> Result<Client, Connect
         source_name: source_name.clone(),
         reason,
     };
-    crypto::install();
+    crypto::install_ring();
     let client = Client::try_from(kube).map_err(|error| unreachable(reason(&error)))?;
     match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
         Ok(Ok(version)) => {

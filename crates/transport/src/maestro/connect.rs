@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use hyperfleet_runtime::crypto;
 use reqwest::Url;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
 use super::config::{MaestroConfig, MaestroError, MaestroSecurity, MaestroTls};
-use crate::crypto;
 
 /// Both ways to the server.
 pub(super) struct Connection {
@@ -40,7 +40,7 @@ struct Material {
 impl Connections {
     /// Connects to nothing yet: that happens with the first call.
     pub(super) fn new(config: MaestroConfig) -> Result<Self, MaestroError> {
-        crypto::install();
+        crypto::install_ring();
         let base = base(&config)?;
         let made_of = material(&config)?;
         let connection = Arc::new(connection(&config, made_of.as_ref())?);

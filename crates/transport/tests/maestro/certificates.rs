@@ -103,8 +103,7 @@ impl Certificates {
 
     /// What the server shows; `demanding` wants to see a certificate too.
     pub(crate) fn server(&self, demanding: bool) -> Arc<rustls::ServerConfig> {
-        // The transport installs it as well; whoever comes first.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        hyperfleet_runtime::crypto::install_ring();
         let chain = vec![self.certificate("server.crt")];
         let key = PrivateKeyDer::from_pem_file(self.path("server.key")).unwrap();
         let builder = rustls::ServerConfig::builder();

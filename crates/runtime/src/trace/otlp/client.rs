@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use tokio::runtime::Handle;
 
+use crate::crypto;
 use crate::trace::TraceError;
 
 #[derive(Debug)]
@@ -19,8 +20,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(timeout: Duration) -> Result<Self, TraceError> {
-        // Fails only if a provider is installed already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crypto::install_ring();
         let failed = |error: &dyn std::fmt::Display| TraceError::Exporter(error.to_string());
         Ok(Self {
             http: reqwest::Client::builder()
