@@ -52,6 +52,11 @@ const STEPS: &[(i64, &str, &str)] = &[
         "relabelled",
         include_str!("../migrations/0010_relabelled.sql"),
     ),
+    (
+        11,
+        "statistics",
+        include_str!("../migrations/0011_statistics.sql"),
+    ),
 ];
 
 fn migrator() -> Migrator {
