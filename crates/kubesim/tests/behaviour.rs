@@ -76,7 +76,9 @@ macro_rules! promises {
 const PATIENCE: Duration = Duration::from_secs(90);
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Trials wait for a server most of the time.
+    arguments.test_threads.get_or_insert(8);
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = Arc::new(Runtime::new().expect("a runtime"));
     let server = runtime

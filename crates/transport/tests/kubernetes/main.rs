@@ -43,7 +43,9 @@ impl World {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Trials wait for a server most of the time.
+    arguments.test_threads.get_or_insert(8);
     let runtime = Arc::new(Runtime::new().unwrap());
     let options = kubesim::Options::default();
     let server = runtime.block_on(kubesim::Server::start(options)).unwrap();
