@@ -77,13 +77,14 @@ async fn measure(args: &SentinelArgs, stage: &mut Stage) -> Result<Figures> {
     eprintln!("started in {:.1} s", start.as_secs_f64());
     let idle = idle(args.duration.get(), &mut sentinel, stage).await?;
     let rss = rss_mib(&sentinel)?;
+    // Told at once, as is what follows: a later phase that fails should not take it along.
+    eprintln!("{rss:.0} MiB; {idle:?}");
     eprintln!(
         "{} changes per second for {}",
         args.changes_per_second, args.duration
     );
     let changes = listener::changes(args, stage).await?;
-    // Told at once: a later phase that fails should not take these along.
-    eprintln!("{rss:.0} MiB; {idle:?}; change {}", changes.line());
+    eprintln!("change {}", changes.line());
     stage.stop(sentinel).await?;
     let due = due::measure(args, stage, start).await?;
     Ok(Figures {
