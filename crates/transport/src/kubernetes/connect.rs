@@ -9,7 +9,6 @@ use hyperfleet_runtime::crypto;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-
 /// How to reach a Kubernetes API server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KubernetesConfig {
