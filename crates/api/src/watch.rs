@@ -21,6 +21,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use hyperfleet_core::problem::Code;
+use hyperfleet_core::resource::Resource;
 use hyperfleet_store::{FeedError, Position, StoreError};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
@@ -226,26 +227,36 @@ impl Watcher {
     }
 
     /// Tells what happened between a position and where the hub was when this watcher joined it.
-    async fn catch_up(&self, mut since: Position, hub: &Position) -> Result<(), End> {
+    async fn catch_up(&self, since: Position, hub: &Position) -> Result<(), End> {
+        let since = Arc::new(since);
+        let mut here = (*since).clone();
+        let mut out_of_sight = Vec::new();
         loop {
             let found = self
                 .state
                 .store
-                .changes(&since, PAGE)
+                .changes(&here, PAGE)
                 .await
                 .map_err(End::Store)?;
             for change in found.changes {
-                // What came after will come from the hub, in its order.
-                if hub.covers(&change)
-                    && let Some(event) = self.event(&News::change(change))
+                if hub.covers(&change) {
+                    if let Some(event) = self.event(&News::change(change, &since)) {
+                        self.send(event).await?;
+                    }
+                } else if !self.wanted.holds(&change.resource) && self.wanted.held(&change, &since)
                 {
-                    self.send(event).await?;
+                    // What came after will come from the hub, in its order. But the hub has seen labels change that
+                    // this watcher has not, and will not speak of them again.
+                    out_of_sight.push(gone_from_sight(&change.resource, hub));
                 }
             }
             if found.complete {
+                for event in out_of_sight {
+                    self.send(event).await?;
+                }
                 return self.send(bookmark(hub)).await;
             }
-            since = found.position;
+            here = found.position;
         }
     }
 
@@ -253,12 +264,8 @@ impl Watcher {
         match news {
             News::Bookmark(position) => Some(bookmark(position)),
             News::Change(change) if !self.wanted.holds(&change.resource) => {
-                let resource = &change.resource;
-                self.wanted.held(change).then(|| {
-                    let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href,
-                                      "reason": OUT_OF_SIGHT});
-                    event("delete", &change.position, &data)
-                })
+                let held = self.wanted.held(change, &change.since);
+                held.then(|| gone_from_sight(&change.resource, &change.position))
             }
             News::Change(change) if !change.deleted && !self.wanted.finds(&change.resource) => {
                 let resource = &change.resource;
@@ -282,6 +289,12 @@ impl Watcher {
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(End::Gone),
         }
     }
+}
+
+/// All that is told of something that is out of sight.
+fn gone_from_sight(resource: &Resource, position: &Position) -> Bytes {
+    let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href, "reason": OUT_OF_SIGHT});
+    event("delete", position, &data)
 }
 
 fn bookmark(position: &Position) -> Bytes {

@@ -150,12 +150,22 @@ pub struct Change {
     pub resource: Resource,
     /// Whether it is gone.
     pub deleted: bool,
-    /// The labels it had since the position it was asked from, and has no longer; the last eight changes of labels are
-    /// known. Whoever sees by labels may have seen it with these.
-    pub labels_before: Vec<Labels>,
     /// Where to resume after it.
     pub position: Position,
     mark: u64,
+    /// The last eight transactions that changed its labels, and the labels before each.
+    relabelled: Vec<(u64, Labels)>,
+}
+
+impl Change {
+    /// The labels it had since a position, and has no longer. Whoever sees by labels, and was told everything up to that
+    /// position, may have seen it with these.
+    pub fn labels_since(&self, position: &Position) -> impl Iterator<Item = &Labels> {
+        self.relabelled
+            .iter()
+            .filter(|(mark, _)| !position.knows(*mark, self.resource.id))
+            .map(|(_, labels)| labels)
+    }
 }
 
 /// Labels of a resource.
@@ -168,6 +178,13 @@ struct Relabelled {
     xid: String,
     /// The labels before it.
     labels: Labels,
+}
+
+impl Relabelled {
+    fn marked(self) -> Result<(u64, Labels), StoreError> {
+        let mark = self.xid.parse().map_err(|_| unreadable(&self.xid))?;
+        Ok((mark, self.labels))
+    }
 }
 
 /// What was found between two positions.
@@ -283,13 +300,15 @@ impl Store {
                 row::resource(found)?
             };
             let Json(relabelled): Json<Vec<Relabelled>> = found.try_get("relabelled")?;
-            let labels_before = labels_before(since, &resource, relabelled)?;
             changes.push(Change {
-                labels_before,
                 position: Position::right_after(&now, mark, resource.id.0),
                 resource,
                 deleted,
                 mark,
+                relabelled: relabelled
+                    .into_iter()
+                    .map(Relabelled::marked)
+                    .collect::<Result<_, _>>()?,
             });
         }
         let complete = changes.len() < usize::try_from(limit).unwrap_or(usize::MAX);
@@ -305,22 +324,6 @@ impl Store {
         })
         .await
     }
-}
-
-/// Those that are news at a position.
-fn labels_before(
-    since: &Position,
-    resource: &Resource,
-    relabelled: Vec<Relabelled>,
-) -> Result<Vec<Labels>, StoreError> {
-    let mut before = Vec::new();
-    for change in relabelled {
-        let mark: u64 = change.xid.parse().map_err(|_| unreadable(&change.xid))?;
-        if !since.knows(mark, resource.id) {
-            before.push(change.labels);
-        }
-    }
-    Ok(before)
 }
 
 fn snapshot(text: &str) -> Result<Position, StoreError> {

@@ -32,6 +32,8 @@ pub(crate) enum News {
 #[derive(Debug)]
 pub(crate) struct ChangeNews {
     pub(crate) change: Change,
+    /// Who is told this was told everything up to here.
+    pub(crate) since: Arc<Position>,
     /// Written once for all watchers that want it whole.
     whole: OnceLock<Bytes>,
 }
@@ -45,9 +47,10 @@ impl std::ops::Deref for ChangeNews {
 }
 
 impl News {
-    pub(crate) fn change(change: Change) -> News {
+    pub(crate) fn change(change: Change, since: &Arc<Position>) -> News {
         News::Change(Box::new(ChangeNews {
             change,
+            since: Arc::clone(since),
             whole: OnceLock::new(),
         }))
     }
@@ -74,11 +77,21 @@ impl ChangeNews {
 pub struct Hub {
     store: Store,
     sender: broadcast::Sender<Arc<News>>,
-    /// Where the reader is; `None` while nobody watches. Held while news are passed on, so that a watcher joins
-    /// between two of them and knows where.
-    position: Mutex<Option<Position>>,
+    /// `None` while nobody watches. Held while news are passed on, so that a watcher joins between two of them and knows
+    /// where.
+    place: Mutex<Option<Place>>,
     stop: CancellationToken,
     metrics: FeedMetrics,
+}
+
+/// Where the reader is.
+#[derive(Debug)]
+struct Place {
+    /// After the last change that was read.
+    position: Position,
+    /// Everything up to here was passed on. Of a page in the middle of many that cannot be said: a change far behind may
+    /// stand for one long before.
+    told: Arc<Position>,
 }
 
 /// What an operator can see of the feed.
@@ -116,7 +129,7 @@ impl Hub {
         Hub {
             store,
             sender: broadcast::Sender::new(ring),
-            position: Mutex::new(None),
+            place: Mutex::new(None),
             stop: CancellationToken::new(),
             metrics,
         }
@@ -134,10 +147,14 @@ impl Hub {
     pub(crate) async fn subscribe(
         &self,
     ) -> Result<(broadcast::Receiver<Arc<News>>, Position), StoreError> {
-        let mut position = self.position.lock().await;
-        let here = match &*position {
-            Some(here) => here.clone(),
-            None => position.insert(self.store.position().await?).clone(),
+        let mut place = self.place.lock().await;
+        let here = match &*place {
+            Some(here) => here.position.clone(),
+            None => {
+                let position = self.store.position().await?;
+                let told = Arc::new(position.clone());
+                place.insert(Place { position, told }).position.clone()
+            }
         };
         Ok((self.sender.subscribe(), here))
     }
@@ -179,27 +196,28 @@ impl Hub {
 
     /// Passes on everything since the last read.
     async fn read(&self, bookmarked: &mut Instant) -> Result<(), StoreError> {
-        let mut position = self.position.lock().await;
+        let mut place = self.place.lock().await;
         if self.sender.receiver_count() == 0 {
-            *position = None;
+            *place = None;
         }
-        while let Some(since) = &*position {
+        while let Some(here) = &mut *place {
             let timer = self.metrics.poll.start_timer();
-            let found = self.store.changes(since, PAGE).await?;
+            let found = self.store.changes(&here.position, PAGE).await?;
             timer.observe_duration();
             self.metrics
                 .changes
                 .inc_by(u64::try_from(found.changes.len()).unwrap_or(0));
             for change in found.changes {
                 // Nobody listening any more is no error: the next read notices.
-                let _ = self.sender.send(Arc::new(News::change(change)));
+                let _ = self.sender.send(Arc::new(News::change(change, &here.told)));
             }
-            let complete = found.complete;
-            let here = position.insert(found.position);
-            if complete {
+            here.position = found.position;
+            if found.complete {
+                here.told = Arc::new(here.position.clone());
                 if bookmarked.elapsed() >= BOOKMARK {
                     *bookmarked = Instant::now();
-                    let _ = self.sender.send(Arc::new(News::Bookmark(here.clone())));
+                    let bookmark = News::Bookmark(here.position.clone());
+                    let _ = self.sender.send(Arc::new(bookmark));
                 }
                 break;
             }

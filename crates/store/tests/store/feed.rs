@@ -167,3 +167,25 @@ async fn writes_wake_the_reader_of_this_process_and_announcements_those_of_other
     fleet.store.announce().await.unwrap();
     assert_eq!(wakeups.next().await, Wakeup::Others);
 }
+
+#[tokio::test]
+async fn labels_of_before_are_told_from_any_position_however_the_change_was_read() {
+    let fleet = Fleet::new().await;
+    let cluster = fleet.create("Cluster", "moves").await;
+    let start = fleet.store.position().await.unwrap();
+    fleet.label(cluster.id, "env", "staging").await;
+    let between = fleet.store.position().await.unwrap();
+    fleet.label(cluster.id, "env", "secret").await;
+    // Read from a place in between, as somebody else was there already.
+    let found = fleet.store.changes(&between, 10).await.unwrap();
+    let [change] = &found.changes[..] else {
+        panic!("{found:?}");
+    };
+    let env = |position: &Position| -> Vec<&str> {
+        let labels = change.labels_since(position);
+        labels.map(|labels| labels["env"].as_str()).collect()
+    };
+    assert_eq!(env(&start), ["staging", "dev"]);
+    assert_eq!(env(&between), ["staging"]);
+    assert!(env(&found.position).is_empty());
+}
