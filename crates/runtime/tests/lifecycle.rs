@@ -317,7 +317,8 @@ async fn a_service_that_fails_stops_the_process() -> Result<(), Anything> {
         Ok::<(), Anything>(())
     });
     process.service("api", |_| async { Err::<(), Anything>("no socket".into()) });
-    let error = process.run().await.expect_err("the API failed");
+    let ended = tokio::time::timeout(LIMIT, process.run()).await?;
+    let error = ended.expect_err("the API failed");
     assert_eq!(error.to_string(), "api failed: no socket");
     Ok(())
 }
