@@ -228,26 +228,22 @@ impl Watcher {
 
     /// Tells what happened between a position and where the hub was when this watcher joined it.
     async fn catch_up(&self, since: Position, hub: &Position) -> Result<(), End> {
-        let since = Arc::new(since);
-        let mut here = (*since).clone();
+        // Who goes away between two of the events at the end has not been told the second.
+        let near = hub.told_since(&since);
+        let mut here = since;
         let mut out_of_sight = Vec::new();
         loop {
-            let found = self
-                .state
-                .store
-                .changes(&here, PAGE)
-                .await
-                .map_err(End::Store)?;
+            let changes = self.state.store.changes(&here, PAGE);
+            let found = changes.await.map_err(End::Store)?;
             for change in found.changes {
                 if hub.covers(&change) {
-                    if let Some(event) = self.event(&News::change(change, &since)) {
+                    if let Some(event) = self.event(&News::from(change)) {
                         self.send(event).await?;
                     }
-                } else if !self.wanted.holds(&change.resource) && self.wanted.held(&change, &since)
-                {
+                } else if !self.wanted.holds(&change.resource) && self.wanted.held(&change) {
                     // What came after will come from the hub, in its order. But the hub has seen labels change that
                     // this watcher has not, and will not speak of them again.
-                    out_of_sight.push(gone_from_sight(&change.resource, hub));
+                    out_of_sight.push(gone_from_sight(&change.resource, &near));
                 }
             }
             if found.complete {
@@ -264,7 +260,7 @@ impl Watcher {
         match news {
             News::Bookmark(position) => Some(bookmark(position)),
             News::Change(change) if !self.wanted.holds(&change.resource) => {
-                let held = self.wanted.held(change, &change.since);
+                let held = self.wanted.held(change);
                 held.then(|| gone_from_sight(&change.resource, &change.position))
             }
             News::Change(change) if !change.deleted && !self.wanted.finds(&change.resource) => {

@@ -11,10 +11,14 @@
 //!
 //! One poll is one statement, and so one snapshot: what it finds and the position it ends at belong together. Its
 //! cost follows the number of changes. A transaction that stays open for hours delays nobody but itself.
+//!
+//! A resource that changed several times is told once, at its last change. So whoever has read half of a poll does not
+//! know all that happened before the place it is at, and a position in the middle says also where the poll began.
+
+mod position;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
 
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::resource::Resource;
@@ -27,122 +31,8 @@ use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
 use crate::row::{self, resource_columns};
-
-/// A place in the feed to resume from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Position {
-    /// The first transaction that was not known to exist.
-    next: u64,
-    /// Earlier transactions that had not ended.
-    open: Vec<u64>,
-    /// Of the changes of `next` itself, those up to this id are known.
-    after: Option<Uuid>,
-}
-
-/// A text that is no position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is not a position of the change feed")]
-pub struct NotAPosition;
-
-/// More running transactions than any PostgreSQL is set up for.
-const MAX_OPEN: usize = 4096;
-
-impl Position {
-    /// Whether a change is before the position.
-    pub fn covers(&self, change: &Change) -> bool {
-        self.knows(change.mark, change.resource.id)
-    }
-
-    /// Whether what a transaction did to a resource is before the position.
-    fn knows(&self, mark: u64, id: ResourceId) -> bool {
-        if mark == self.next {
-            return self.after.is_some_and(|after| id.0 <= after);
-        }
-        mark < self.next && !self.open.contains(&mark)
-    }
-
-    /// The position right after one change that was seen from `snapshot`.
-    fn right_after(snapshot: &Position, mark: u64, id: Uuid) -> Position {
-        Position {
-            next: mark,
-            open: snapshot
-                .open
-                .iter()
-                .copied()
-                .filter(|open| *open < mark)
-                .collect(),
-            after: Some(id),
-        }
-    }
-
-    /// Reads `xmin:xmax:xip,xip`.
-    fn from_snapshot(text: &str) -> Option<Position> {
-        let mut parts = text.split(':').skip(1);
-        let next = parts.next()?.parse().ok()?;
-        let open = parts
-            .next()?
-            .split(',')
-            .filter(|number| !number.is_empty())
-            .map(|number| number.parse().ok())
-            .collect::<Option<Vec<u64>>>()?;
-        Some(Position {
-            next,
-            open,
-            after: None,
-        })
-    }
-}
-
-/// `1.<next>.<open>_<open>.<after>`: opaque to callers, safe in a URL and in a header.
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "1.{}.", self.next)?;
-        for (index, open) in self.open.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "_" };
-            write!(f, "{separator}{open}")?;
-        }
-        f.write_str(".")?;
-        match self.after {
-            Some(after) => write!(f, "{}", after.simple()),
-            None => Ok(()),
-        }
-    }
-}
-
-impl FromStr for Position {
-    type Err = NotAPosition;
-
-    fn from_str(text: &str) -> Result<Position, NotAPosition> {
-        let number = |text: &str| -> Result<u64, NotAPosition> {
-            let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            plain
-                .then(|| text.parse().ok())
-                .flatten()
-                .ok_or(NotAPosition)
-        };
-        let parts: Vec<&str> = text.split('.').collect();
-        let ["1", next, open, after] = parts[..] else {
-            return Err(NotAPosition);
-        };
-        let open = open
-            .split('_')
-            .filter(|number| !number.is_empty())
-            .map(number)
-            .collect::<Result<Vec<u64>, _>>()?;
-        if open.len() > MAX_OPEN {
-            return Err(NotAPosition);
-        }
-        let after = match after {
-            "" => None,
-            after => Some(Uuid::try_parse(after).map_err(|_| NotAPosition)?),
-        };
-        Ok(Position {
-            next: number(next)?,
-            open,
-            after,
-        })
-    }
-}
+use position::Place;
+pub use position::{NotAPosition, Position};
 
 /// A resource as it is now, or as it was when it went.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,18 +43,26 @@ pub struct Change {
     /// Where to resume after it.
     pub position: Position,
     mark: u64,
+    /// Up to where everything was told before it.
+    told: Arc<Place>,
     /// The last eight transactions that changed its labels, and the labels before each.
     relabelled: Vec<(u64, Labels)>,
 }
 
+impl Position {
+    /// Whether a change is before the position.
+    pub fn covers(&self, change: &Change) -> bool {
+        self.read.knows(change.mark, change.resource.id)
+    }
+}
+
 impl Change {
-    /// The labels it had since a position, and has no longer. Whoever sees by labels, and was told everything up to that
-    /// position, may have seen it with these.
-    pub fn labels_since(&self, position: &Position) -> impl Iterator<Item = &Labels> {
-        self.relabelled
-            .iter()
-            .filter(|(mark, _)| !position.knows(*mark, self.resource.id))
-            .map(|(_, labels)| labels)
+    /// The labels it had since everything was told, and has no longer. Whoever sees by labels may have seen it with
+    /// these.
+    pub fn labels_since(&self) -> impl Iterator<Item = &Labels> {
+        let since = |mark| !self.told.knows(mark, self.resource.id);
+        let relabelled = self.relabelled.iter();
+        relabelled.filter_map(move |(mark, labels)| since(*mark).then_some(labels))
     }
 }
 
@@ -244,7 +142,7 @@ impl Store {
             "SELECT $1::text::xid8 > (SELECT pruned_xid FROM feed_horizon)
                 AND $1::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot())",
         )
-        .bind(since.next.to_string())
+        .bind(since.read.next.to_string())
         .fetch_one(&self.pool)
         .await?;
         if known {
@@ -257,7 +155,7 @@ impl Store {
     /// At most `limit` changes since a position.
     pub async fn changes(&self, since: &Position, limit: u32) -> Result<Changes, StoreError> {
         self.timed(Operation::Query, "resources", async {
-        let open: Vec<String> = since.open.iter().map(ToString::to_string).collect();
+        let open: Vec<String> = since.read.open.iter().map(ToString::to_string).collect();
         let rows = sqlx::query(concat!(
             "WITH found AS (",
             marked!("resources", "false", ">= $1::text::xid8 AND NOT (t.changed_xid = $1::text::xid8 AND t.id <= $3)"),
@@ -276,9 +174,9 @@ impl Store {
               LEFT JOIN deleted_resources d ON d.id = f.id AND f.deleted
               ORDER BY f.mark, f.id"
         ))
-        .bind(since.next.to_string())
+        .bind(since.read.next.to_string())
         .bind(&open)
-        .bind(since.after.unwrap_or(Uuid::nil()))
+        .bind(since.read.after.unwrap_or(Uuid::nil()))
         .bind(i64::from(limit))
         .fetch_all(&self.pool)
         .await?;
@@ -286,6 +184,7 @@ impl Store {
             return Err(unreadable("an empty answer"));
         };
         let now = snapshot(first.try_get("snapshot")?)?;
+        let told = since.told();
         let mut changes = Vec::with_capacity(rows.len());
         for found in &rows {
             let Some(mark) = found.try_get::<Option<&str>, _>("mark")? else {
@@ -301,10 +200,14 @@ impl Store {
             };
             let Json(relabelled): Json<Vec<Relabelled>> = found.try_get("relabelled")?;
             changes.push(Change {
-                position: Position::right_after(&now, mark, resource.id.0),
+                position: Position {
+                    read: now.read.right_after(mark, resource.id.0),
+                    told: Some(Arc::clone(&told)),
+                },
                 resource,
                 deleted,
                 mark,
+                told: Arc::clone(&told),
                 relabelled: relabelled
                     .into_iter()
                     .map(Relabelled::marked)
@@ -312,9 +215,13 @@ impl Store {
             });
         }
         let complete = changes.len() < usize::try_from(limit).unwrap_or(usize::MAX);
-        let position = match changes.last() {
+        let position = match changes.last_mut() {
             Some(last) if !complete => last.position.clone(),
-            _ => now,
+            Some(last) => {
+                last.position.told = None;
+                now
+            }
+            None => now,
         };
         Ok(Changes {
             changes,
@@ -327,45 +234,13 @@ impl Store {
 }
 
 fn snapshot(text: &str) -> Result<Position, StoreError> {
-    Position::from_snapshot(text).ok_or_else(|| unreadable(text))
+    let read = Place::from_snapshot(text).ok_or_else(|| unreadable(text))?;
+    Ok(Position { read, told: None })
 }
 
 fn unreadable(what: &str) -> StoreError {
     StoreError::Unreadable {
         id: ResourceId(Uuid::nil()).to_string(),
         what: format!("a snapshot of the database: {what}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_position_is_read_as_it_was_written() {
-        for position in [
-            Position {
-                next: 7,
-                open: Vec::new(),
-                after: None,
-            },
-            Position {
-                next: u64::MAX,
-                open: vec![3, 5],
-                after: Some(Uuid::now_v7()),
-            },
-        ] {
-            assert_eq!(position.to_string().parse(), Ok(position));
-        }
-    }
-
-    #[test]
-    fn what_is_no_position_is_refused() {
-        for text in [
-            "", "7", "1.7", "1.7.", "2.7..", "1.x..", "1.+7..", "1.7.a.", "1.7..zz", "1.7...",
-            "1.7..\0",
-        ] {
-            assert_eq!(text.parse::<Position>(), Err(NotAPosition), "{text}");
-        }
     }
 }

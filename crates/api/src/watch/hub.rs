@@ -32,8 +32,6 @@ pub(crate) enum News {
 #[derive(Debug)]
 pub(crate) struct ChangeNews {
     pub(crate) change: Change,
-    /// Who is told this was told everything up to here.
-    pub(crate) since: Arc<Position>,
     /// Written once for all watchers that want it whole.
     whole: OnceLock<Bytes>,
 }
@@ -46,11 +44,10 @@ impl std::ops::Deref for ChangeNews {
     }
 }
 
-impl News {
-    pub(crate) fn change(change: Change, since: &Arc<Position>) -> News {
+impl From<Change> for News {
+    fn from(change: Change) -> News {
         News::Change(Box::new(ChangeNews {
             change,
-            since: Arc::clone(since),
             whole: OnceLock::new(),
         }))
     }
@@ -77,21 +74,11 @@ impl ChangeNews {
 pub struct Hub {
     store: Store,
     sender: broadcast::Sender<Arc<News>>,
-    /// `None` while nobody watches. Held while news are passed on, so that a watcher joins between two of them and knows
+    /// Where the reader is; `None` while nobody watches. Held while news are passed on, so that a watcher joins between two of them and knows
     /// where.
-    place: Mutex<Option<Place>>,
+    place: Mutex<Option<Position>>,
     stop: CancellationToken,
     metrics: FeedMetrics,
-}
-
-/// Where the reader is.
-#[derive(Debug)]
-struct Place {
-    /// After the last change that was read.
-    position: Position,
-    /// Everything up to here was passed on. Of a page in the middle of many that cannot be said: a change far behind may
-    /// stand for one long before.
-    told: Arc<Position>,
 }
 
 /// What an operator can see of the feed.
@@ -149,12 +136,8 @@ impl Hub {
     ) -> Result<(broadcast::Receiver<Arc<News>>, Position), StoreError> {
         let mut place = self.place.lock().await;
         let here = match &*place {
-            Some(here) => here.position.clone(),
-            None => {
-                let position = self.store.position().await?;
-                let told = Arc::new(position.clone());
-                place.insert(Place { position, told }).position.clone()
-            }
+            Some(here) => here.clone(),
+            None => place.insert(self.store.position().await?).clone(),
         };
         Ok((self.sender.subscribe(), here))
     }
@@ -202,21 +185,20 @@ impl Hub {
         }
         while let Some(here) = &mut *place {
             let timer = self.metrics.poll.start_timer();
-            let found = self.store.changes(&here.position, PAGE).await?;
+            let found = self.store.changes(here, PAGE).await?;
             timer.observe_duration();
             self.metrics
                 .changes
                 .inc_by(u64::try_from(found.changes.len()).unwrap_or(0));
             for change in found.changes {
                 // Nobody listening any more is no error: the next read notices.
-                let _ = self.sender.send(Arc::new(News::change(change, &here.told)));
+                let _ = self.sender.send(Arc::new(News::from(change)));
             }
-            here.position = found.position;
+            *here = found.position;
             if found.complete {
-                here.told = Arc::new(here.position.clone());
                 if bookmarked.elapsed() >= BOOKMARK {
                     *bookmarked = Instant::now();
-                    let bookmark = News::Bookmark(here.position.clone());
+                    let bookmark = News::Bookmark(here.clone());
                     let _ = self.sender.send(Arc::new(bookmark));
                 }
                 break;

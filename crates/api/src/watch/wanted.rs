@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperfleet_core::fields::Fields;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::search::Search;
-use hyperfleet_store::{Change, Labels, Owner, Position, Sight};
+use hyperfleet_store::{Change, Labels, Owner, Sight};
 
 /// Which changes a watcher is told.
 #[derive(Debug)]
@@ -45,14 +45,14 @@ impl Wanted {
         seen.is_none_or(|sight| sight.holds(resource)) && self.lists(resource)
     }
 
-    /// Whether it was in the list with labels it had since a position up to which the watcher was told everything: then
-    /// the watcher may have it, and is told that it is out of its sight, and nothing more.
-    pub(super) fn held(&self, change: &Change, since: &Position) -> bool {
+    /// Whether it was in the list with labels it had since the watcher was told everything: then the watcher may have
+    /// it, and is told that it is out of its sight, and nothing more.
+    pub(super) fn held(&self, change: &Change) -> bool {
         let Some(sight) = &self.sight else {
             return false;
         };
         let seen_with = |labels: &Labels| sight.holds_with(&change.resource, labels);
-        change.labels_since(since).any(seen_with) && self.lists(&change.resource)
+        change.labels_since().any(seen_with) && self.lists(&change.resource)
     }
 
     /// Whether the route speaks of it.

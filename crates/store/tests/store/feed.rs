@@ -168,24 +168,55 @@ async fn writes_wake_the_reader_of_this_process_and_announcements_those_of_other
     assert_eq!(wakeups.next().await, Wakeup::Others);
 }
 
+/// The values of `env` that clusters had, as whoever reads from a position is told.
+async fn env_since(fleet: &Fleet, since: &Position) -> Vec<(String, Vec<String>)> {
+    let found = fleet.store.changes(since, 10).await.unwrap();
+    let told = found.changes.iter().map(|change| {
+        let labels = change.labels_since();
+        let env = labels.map(|labels| labels["env"].clone()).collect();
+        (change.resource.name.clone(), env)
+    });
+    told.collect()
+}
+
 #[tokio::test]
-async fn labels_of_before_are_told_from_any_position_however_the_change_was_read() {
+async fn labels_of_before_are_told_from_any_position() {
     let fleet = Fleet::new().await;
     let cluster = fleet.create("Cluster", "moves").await;
     let start = fleet.store.position().await.unwrap();
     fleet.label(cluster.id, "env", "staging").await;
     let between = fleet.store.position().await.unwrap();
     fleet.label(cluster.id, "env", "secret").await;
-    // Read from a place in between, as somebody else was there already.
-    let found = fleet.store.changes(&between, 10).await.unwrap();
-    let [change] = &found.changes[..] else {
-        panic!("{found:?}");
-    };
-    let env = |position: &Position| -> Vec<&str> {
-        let labels = change.labels_since(position);
-        labels.map(|labels| labels["env"].as_str()).collect()
-    };
-    assert_eq!(env(&start), ["staging", "dev"]);
-    assert_eq!(env(&between), ["staging"]);
-    assert!(env(&found.position).is_empty());
+    let env = async |since: &Position| env_since(&fleet, since).await.remove(0).1;
+    assert_eq!(env(&start).await, ["staging", "dev"]);
+    assert_eq!(env(&between).await, ["staging"]);
+    // Read from in between by one who was told no more than at first.
+    assert_eq!(env(&between.told_since(&start)).await, ["staging", "dev"]);
+}
+
+#[tokio::test]
+async fn who_stops_in_the_middle_is_told_what_the_rest_stands_for() {
+    let fleet = Fleet::new().await;
+    let cluster = fleet.create("Cluster", "moves").await;
+    let start = fleet.store.position().await.unwrap();
+    fleet.label(cluster.id, "env", "secret").await;
+    fleet.create("Channel", "news").await;
+    // Told once, after the channel, though its labels changed before.
+    fleet.label(cluster.id, "tier", "gold").await;
+    let all = fleet.store.changes(&start, 10).await.unwrap();
+    let names: Vec<_> = all.changes.iter().map(|c| &c.resource.name).collect();
+    assert_eq!(names, ["news", "moves"]);
+    let moved = [(
+        "moves".to_owned(),
+        vec!["secret".to_owned(), "dev".to_owned()],
+    )];
+    // By the id of the event, which goes over the wire as text, and by the place a page ends at.
+    let written = all.changes[0].position.to_string();
+    assert_eq!(env_since(&fleet, &written.parse().unwrap()).await, moved);
+    let page = fleet.store.changes(&start, 1).await.unwrap();
+    assert_eq!(env_since(&fleet, &page.position).await, moved);
+    // Whoever has read all is told nothing of it again.
+    fleet.label(cluster.id, "tier", "silver").await;
+    let later = env_since(&fleet, &all.position).await;
+    assert_eq!(later, [("moves".to_owned(), vec!["secret".to_owned()])]);
 }

@@ -115,6 +115,23 @@ async fn several_moves_and_a_removal_between_two_looks_are_still_told() {
 }
 
 #[tokio::test]
+async fn who_goes_away_in_the_middle_is_told_of_the_rest() {
+    let world = World::new().await;
+    let href = world.create("moves", "dev").await;
+    let start = world.watch("dan", "").await.next().await.unwrap().id;
+    world.relabel(&href, "secret").await;
+    world.create("other", "dev").await;
+    // Its only event comes after the other's, and stands for the change of its labels before.
+    world
+        .write("PATCH", &href, json!({"spec": {"nodes": 3}}))
+        .await;
+    let middle = world.watch("dan", &start).await.change().await;
+    assert_eq!(middle.data["name"], "other");
+    let mut dan = world.watch("dan", &middle.id).await;
+    assert_eq!(dan.change().await.data["reason"], "out_of_sight");
+}
+
+#[tokio::test]
 async fn what_comes_into_sight_is_told_like_anything_new() {
     let world = World::new().await;
     let href = world.create("moves", "dev").await;
