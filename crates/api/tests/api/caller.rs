@@ -70,14 +70,18 @@ impl Watch {
         }
     }
 
-    /// The next event that is not a bookmark.
+    /// The next event that is not a bookmark. Bookmarks come for ever, so waiting for it ends by itself.
     pub(crate) async fn change(&mut self) -> Event {
-        loop {
-            let event = self.next().await.expect("the watch goes on");
-            if event.name != "bookmark" {
-                return event;
+        let change = async {
+            loop {
+                let event = self.next().await.expect("the watch goes on");
+                if event.name != "bookmark" {
+                    return event;
+                }
             }
-        }
+        };
+        let change = tokio::time::timeout(Duration::from_secs(30), change);
+        change.await.expect("a change within half a minute")
     }
 }
 
