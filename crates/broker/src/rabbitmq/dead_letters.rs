@@ -3,8 +3,9 @@
 use lapin::options::{BasicAckOptions, BasicGetOptions, QueueDeclareOptions};
 use lapin::types::{FieldTable, ShortString};
 use lapin::{BasicProperties, Channel};
+use tokio::time::timeout;
 
-use super::connection::is_refusal;
+use super::connection::{OPEN_TIMEOUT, is_refusal};
 use super::link::{Link, LinkError};
 use super::message;
 use super::names::Names;
@@ -64,7 +65,12 @@ pub(super) async fn clear(
             let moving = link.move_to(&names.queue, letter.body.clone(), properties);
             moving.await.map_err(|e| from_link(action(), e))?;
         }
-        let acked = message.acker.ack(BasicAckOptions::default()).await;
+        // An ack that is under way when its connection goes may never be answered.
+        let acking = timeout(OPEN_TIMEOUT, message.acker.ack(BasicAckOptions::default()));
+        let acked = acking.await.map_err(|_| BrokerError::Disconnected {
+            action: action(),
+            reason: format!("no answer within {OPEN_TIMEOUT:?}"),
+        })?;
         acked.map_err(|e| failed(action(), &e))?;
         progress(&letter);
         done += 1;

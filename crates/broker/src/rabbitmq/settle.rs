@@ -78,15 +78,20 @@ impl Unsettled {
                 Some((&names.dead, self.headers.dead(self.attempt, &reason, now)))
             }
         };
-        if let Some((queue, headers)) = target {
-            let moving = self.move_to(queue, message::properties(headers));
-            tokio::select! {
-                biased;
-                () = self.lost.cancelled() => return self.comes_again("connection lost"),
-                () = moving => {}
+        let settling = async {
+            if let Some((queue, headers)) = target {
+                let properties = message::properties(headers);
+                self.move_to(queue, properties).await;
             }
-        }
-        if let Err(error) = self.acker.ack(BasicAckOptions::default()).await {
+            self.acker.ack(BasicAckOptions::default()).await
+        };
+        // An ack that is under way when its connection goes may never be answered.
+        let settled = tokio::select! {
+            biased;
+            () = self.lost.cancelled() => return self.comes_again("connection lost"),
+            settled = settling => settled,
+        };
+        if let Err(error) = settled {
             self.comes_again(&error.to_string());
         }
     }

@@ -16,6 +16,7 @@ pub(super) fn promises() -> Vec<Promise> {
     promise![
         a_connection_cut_while_publishing_loses_no_confirmed_event,
         a_consumer_cut_off_gets_its_unsettled_messages_again,
+        acks_that_race_with_a_cut_all_end,
         a_killed_consumer_leaves_everything_to_the_next_one,
         a_subscriber_dropped_without_close_gives_its_messages_back,
         a_delayed_message_survives_a_cut_and_still_waits_its_time,
@@ -109,6 +110,30 @@ async fn a_consumer_cut_off_gets_its_unsettled_messages_again(case: Case) {
         delivery.ack().await;
     }
     assert_eq!(timeout(PATIENCE, health.wait()).await.unwrap(), Ok(()));
+}
+
+/// An ack that never ended would keep its place among those that are handled at once: for ever.
+async fn acks_that_race_with_a_cut_all_end(case: Case) {
+    const AT_ONCE: u64 = 8;
+    let (proxy, broker) = behind_proxy().await;
+    let mut subscriber = subscribe(&broker, &case.topic, 8).await;
+    for round in 0..12 {
+        let ids: Vec<_> = (0..AT_ONCE).map(|n| format!("e-{round}-{n}")).collect();
+        case.publish(ids.iter().map(String::as_str)).await;
+        let mut acks = Vec::new();
+        for place in 0..AT_ONCE {
+            let delivery = next(&mut subscriber).await;
+            acks.push(tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_micros(200 * place)).await;
+                delivery.ack().await;
+            }));
+        }
+        tokio::time::sleep(Duration::from_micros(120 * round)).await;
+        proxy.cut();
+        for ack in acks {
+            timeout(PATIENCE, ack).await.expect("an ack ends").unwrap();
+        }
+    }
 }
 
 async fn a_killed_consumer_leaves_everything_to_the_next_one(case: Case) {
