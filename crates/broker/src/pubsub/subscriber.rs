@@ -237,6 +237,7 @@ impl Pump {
                 }
             }
             backoff = Backoff::new();
+            tracing::info!(subscription, "Pub/Sub subscriber is connected again");
             self.state.send_modify(|state| *state = Ok(()));
         }
     }

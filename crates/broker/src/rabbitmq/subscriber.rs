@@ -209,7 +209,7 @@ impl Pump {
             };
             let reason = match opened {
                 Ok(session) => {
-                    self.health.send_modify(|state| *state = Ok(()));
+                    self.connected();
                     backoff = Backoff::new();
                     match self.pump(session).await {
                         Some(reason) => reason,
@@ -220,11 +220,19 @@ impl Pump {
             };
             let queue = self.plan.names.queue.as_str();
             tracing::warn!(queue, reason, "RabbitMQ subscriber is disconnected");
-            self.health.send_modify(|state| *state = Err(reason));
+            self.health.send_replace(Err(reason));
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = sleep(backoff.next()) => {}
             }
+        }
+    }
+
+    fn connected(&self) {
+        let before = self.health.send_replace(Ok(()));
+        if before.is_err() {
+            let queue = self.plan.names.queue.as_str();
+            tracing::info!(queue, "RabbitMQ subscriber is connected again");
         }
     }
 

@@ -214,7 +214,10 @@ impl Pump {
         while let Some(permits) = self.room().await {
             match self.receive(permits.len()).await {
                 Ok(messages) => {
-                    self.state.send_modify(|last| *last = Ok(()));
+                    if self.state.send_replace(Ok(())).is_err() {
+                        let queue = self.desk.queues.main.as_str();
+                        tracing::info!(queue, "messages are received again");
+                    }
                     backoff = Backoff::new();
                     for (message, permit) in messages.into_iter().zip(permits) {
                         self.hand_on(message, permit).await;

@@ -24,6 +24,7 @@ pub(super) async fn keep_up(
 ) {
     let mut tried = Some(tried);
     let mut backoff = Backoff::new();
+    let mut was_down = false;
     loop {
         let opened = tokio::select! {
             biased;
@@ -36,6 +37,9 @@ pub(super) async fn keep_up(
                 let lines = Arc::new(lines);
                 state.send_replace(State::Up(Arc::clone(&lines)));
                 tell(&mut tried);
+                if was_down {
+                    tracing::info!("RabbitMQ publishing connection is up again");
+                }
                 backoff = Backoff::new();
                 tokio::select! {
                     biased;
@@ -50,6 +54,7 @@ pub(super) async fn keep_up(
         };
         tracing::warn!(reason, "RabbitMQ publishing connection is down");
         state.send_replace(State::Down(reason));
+        was_down = true;
         tell(&mut tried);
         tokio::select! {
             () = stop.cancelled() => return,
