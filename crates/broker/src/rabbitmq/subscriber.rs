@@ -220,7 +220,7 @@ impl Pump {
             };
             let queue = self.plan.names.queue.as_str();
             tracing::warn!(queue, reason, "RabbitMQ subscriber is disconnected");
-            self.health.send_replace(Err(reason));
+            self.health.send_modify(|state| *state = Err(reason));
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = sleep(backoff.next()) => {}
