@@ -235,8 +235,10 @@ impl Watcher {
         loop {
             let changes = self.state.store.changes(&here, PAGE);
             let found = changes.await.map_err(End::Store)?;
-            for change in found.changes {
+            for mut change in found.changes {
                 if hub.covers(&change) {
+                    // Who goes away after it has not heard what the hub had not seen, though that came before.
+                    change.position = change.position.without(hub);
                     if let Some(event) = self.event(&News::from(change)) {
                         self.send(event).await?;
                     }

@@ -74,9 +74,9 @@ impl ChangeNews {
 pub struct Hub {
     store: Store,
     sender: broadcast::Sender<Arc<News>>,
-    /// Where the reader is; `None` while nobody watches. Held while news are passed on, so that a watcher joins between two of them and knows
-    /// where.
-    place: Mutex<Option<Position>>,
+    /// Where the reader is; `None` while nobody watches. Held while news are passed on, so that a watcher joins
+    /// between two of them and knows where.
+    position: Mutex<Option<Position>>,
     stop: CancellationToken,
     metrics: FeedMetrics,
 }
@@ -116,7 +116,7 @@ impl Hub {
         Hub {
             store,
             sender: broadcast::Sender::new(ring),
-            place: Mutex::new(None),
+            position: Mutex::new(None),
             stop: CancellationToken::new(),
             metrics,
         }
@@ -134,10 +134,10 @@ impl Hub {
     pub(crate) async fn subscribe(
         &self,
     ) -> Result<(broadcast::Receiver<Arc<News>>, Position), StoreError> {
-        let mut place = self.place.lock().await;
-        let here = match &*place {
+        let mut position = self.position.lock().await;
+        let here = match &*position {
             Some(here) => here.clone(),
-            None => place.insert(self.store.position().await?).clone(),
+            None => position.insert(self.store.position().await?).clone(),
         };
         Ok((self.sender.subscribe(), here))
     }
@@ -179,11 +179,11 @@ impl Hub {
 
     /// Passes on everything since the last read.
     async fn read(&self, bookmarked: &mut Instant) -> Result<(), StoreError> {
-        let mut place = self.place.lock().await;
+        let mut position = self.position.lock().await;
         if self.sender.receiver_count() == 0 {
-            *place = None;
+            *position = None;
         }
-        while let Some(here) = &mut *place {
+        while let Some(here) = &mut *position {
             let timer = self.metrics.poll.start_timer();
             let found = self.store.changes(here, PAGE).await?;
             timer.observe_duration();

@@ -44,6 +44,18 @@ impl Position {
         }
     }
 
+    /// The same place for somebody who was not told what another position does not cover, and will be told by whoever
+    /// goes on from there.
+    #[must_use]
+    pub fn without(mut self, other: &Position) -> Position {
+        let missing = other.read.open.iter().copied();
+        let missing = missing.filter(|mark| *mark < self.read.next);
+        self.read.open.extend(missing);
+        self.read.open.sort_unstable();
+        self.read.open.dedup();
+        self
+    }
+
     /// Up to where everything was told.
     pub(super) fn told(&self) -> Arc<Place> {
         let told = self.told.clone();

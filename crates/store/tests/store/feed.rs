@@ -75,7 +75,7 @@ async fn a_transaction_that_commits_late_is_not_missed() {
         .unwrap();
     fleet.label(quick.id, "quick", "yes").await;
 
-    let (seen, position) = everything_since(&fleet, start, 10).await;
+    let (seen, position) = everything_since(&fleet, start.clone(), 10).await;
     assert_eq!(
         seen,
         [("quick".to_owned(), false)],
@@ -92,6 +92,15 @@ async fn a_transaction_that_commits_late_is_not_missed() {
         "the earlier number commits later"
     );
     assert_eq!(everything_since(&fleet, position, 10).await.0, []);
+
+    // Whoever catches up afterwards finds both, and leaves the late one to a reader that was there before it.
+    let before: Position = text.parse().unwrap();
+    let both = fleet.store.changes(&start, 10).await.unwrap().changes;
+    let covered: Vec<_> = both.iter().map(|change| before.covers(change)).collect();
+    assert_eq!(covered, [false, true]);
+    let after_quick = both[1].position.clone().without(&before);
+    let (seen, _) = everything_since(&fleet, after_quick, 10).await;
+    assert_eq!(seen, [("slow".to_owned(), false)]);
 }
 
 #[tokio::test]
