@@ -83,7 +83,7 @@ async fn measure(args: &SentinelArgs, stage: &mut Stage) -> Result<Figures> {
         "{} changes per second for {}",
         args.changes_per_second, args.duration
     );
-    let changes = listener::changes(args, stage).await?;
+    let changes = listener::changes(args, stage, start).await?;
     eprintln!("change {}", changes.line());
     stage.stop(sentinel).await?;
     let due = due::measure(args, stage, start).await?;

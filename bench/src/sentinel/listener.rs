@@ -92,8 +92,12 @@ impl Latencies {
     }
 }
 
-/// Changes clusters at a steady pace and waits for their events.
-pub(super) async fn changes(args: &SentinelArgs, stage: &mut Stage) -> Result<Latencies> {
+/// Changes clusters at a steady pace and waits for their events. `pass` is about how long it takes to read the list.
+pub(super) async fn changes(
+    args: &SentinelArgs,
+    stage: &mut Stage,
+    pass: Duration,
+) -> Result<Latencies> {
     let rate = args.changes_per_second;
     let count = rate * u32::try_from(args.duration.get().as_secs()).unwrap_or(u32::MAX);
     let ids = fleet::some(stage, count.min(args.clusters / 2)).await?;
@@ -120,10 +124,10 @@ pub(super) async fn changes(args: &SentinelArgs, stage: &mut Stage) -> Result<La
     }
     let patience = match args.mode {
         Mode::Feed => Duration::from_secs(10),
-        Mode::Poll => Duration::from_secs(120),
+        Mode::Poll => pass * 2 + Duration::from_secs(60),
     };
     let changes = stamped.len();
-    let mut micros = Histogram::<u64>::new_with_bounds(1, 600_000_000, 3)?;
+    let mut micros = Histogram::<u64>::new_with_bounds(1, 7_200_000_000, 3)?;
     while !stamped.is_empty() {
         let Some(heard) = stage.listener.next(patience).await else {
             break;

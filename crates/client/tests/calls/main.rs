@@ -4,6 +4,7 @@
 
 mod auth;
 mod lists;
+mod long_lists;
 mod retries;
 mod server;
 mod shapes;
