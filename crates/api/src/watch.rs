@@ -22,8 +22,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use hyperfleet_core::problem::Code;
 use hyperfleet_core::resource::Resource;
-use hyperfleet_store::{FeedError, Position, StoreError};
-use serde_json::json;
+use hyperfleet_store::{Change, FeedError, Position, StoreError};
+use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::authz::Verb;
@@ -242,15 +242,17 @@ impl Watcher {
                     if let Some(event) = self.event(&News::from(change)) {
                         self.send(event).await?;
                     }
-                } else if !self.wanted.holds(&change.resource) && self.wanted.held(&change) {
-                    // What came after will come from the hub, in its order. But the hub has seen labels change that
-                    // this watcher has not, and will not speak of them again.
-                    out_of_sight.push(gone_from_sight(&change.resource, &near));
+                } else if self.is_left_out(&change, hub) {
+                    out_of_sight.push(out_of_sight_data(&change.resource));
                 }
             }
             if found.complete {
-                for event in out_of_sight {
-                    self.send(event).await?;
+                let last = out_of_sight.pop();
+                for data in out_of_sight {
+                    self.send(event("delete", &near, &data)).await?;
+                }
+                if let Some(data) = last {
+                    self.send(event("delete", hub, &data)).await?;
                 }
                 return self.send(bookmark(hub)).await;
             }
@@ -258,12 +260,20 @@ impl Watcher {
         }
     }
 
+    /// Whether a change that the hub will tell of took something out of sight before: the hub has seen its labels
+    /// change, this watcher has not, and the hub will not speak of them again.
+    fn is_left_out(&self, change: &Change, hub: &Position) -> bool {
+        let wanted = &self.wanted;
+        !wanted.holds(&change.resource) && wanted.held(change) && !wanted.held_after(hub, change)
+    }
+
     fn event(&self, news: &News) -> Option<Bytes> {
         match news {
             News::Bookmark(position) => Some(bookmark(position)),
             News::Change(change) if !self.wanted.holds(&change.resource) => {
                 let held = self.wanted.held(change);
-                held.then(|| gone_from_sight(&change.resource, &change.position))
+                let data = || out_of_sight_data(&change.resource);
+                held.then(|| event("delete", &change.position, &data()))
             }
             News::Change(change) if !change.deleted && !self.wanted.finds(&change.resource) => {
                 let resource = &change.resource;
@@ -290,9 +300,8 @@ impl Watcher {
 }
 
 /// All that is told of something that is out of sight.
-fn gone_from_sight(resource: &Resource, position: &Position) -> Bytes {
-    let data = json!({"id": resource.id, "kind": resource.kind, "href": resource.href, "reason": OUT_OF_SIGHT});
-    event("delete", position, &data)
+fn out_of_sight_data(resource: &Resource) -> Value {
+    json!({"id": resource.id, "kind": resource.kind, "href": resource.href, "reason": OUT_OF_SIGHT})
 }
 
 fn bookmark(position: &Position) -> Bytes {

@@ -60,9 +60,18 @@ impl Change {
     /// The labels it had since everything was told, and has no longer. Whoever sees by labels may have seen it with
     /// these.
     pub fn labels_since(&self) -> impl Iterator<Item = &Labels> {
-        let since = |mark| !self.told.knows(mark, self.resource.id);
+        self.labels_unknown_to(&self.told)
+    }
+
+    /// The same for whoever was told everything up to a position.
+    pub fn labels_after(&self, position: &Position) -> impl Iterator<Item = &Labels> {
+        self.labels_unknown_to(&position.read)
+    }
+
+    fn labels_unknown_to(&self, place: &Place) -> impl Iterator<Item = &Labels> {
+        let unknown = |mark| !place.knows(mark, self.resource.id);
         let relabelled = self.relabelled.iter();
-        relabelled.filter_map(move |(mark, labels)| since(*mark).then_some(labels))
+        relabelled.filter_map(move |(mark, labels)| unknown(*mark).then_some(labels))
     }
 }
 

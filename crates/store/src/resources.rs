@@ -49,6 +49,17 @@ impl Owner {
             Owner::Is(id) => Some(id.0),
         }
     }
+
+    /// Whether it is the owner of a resource, if it has to be.
+    pub fn owns(self, resource: &Resource) -> bool {
+        match self {
+            Owner::Any => true,
+            Owner::Is(id) => resource
+                .owner_references
+                .as_ref()
+                .is_some_and(|owner| owner.id == id),
+        }
+    }
 }
 
 impl Store {

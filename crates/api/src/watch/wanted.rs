@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperfleet_core::fields::Fields;
 use hyperfleet_core::resource::Resource;
 use hyperfleet_core::search::Search;
-use hyperfleet_store::{Change, Labels, Owner, Sight};
+use hyperfleet_store::{Change, Labels, Owner, Position, Sight};
 
 /// Which changes a watcher is told.
 #[derive(Debug)]
@@ -48,20 +48,27 @@ impl Wanted {
     /// Whether it was in the list with labels it had since the watcher was told everything: then the watcher may have
     /// it, and is told that it is out of its sight, and nothing more.
     pub(super) fn held(&self, change: &Change) -> bool {
+        self.held_with(&change.resource, change.labels_since())
+    }
+
+    /// Whether it was in the list after a position: whoever goes on from there is told that it is out of sight.
+    pub(super) fn held_after(&self, position: &Position, change: &Change) -> bool {
+        self.held_with(&change.resource, change.labels_after(position))
+    }
+
+    fn held_with<'a>(
+        &self,
+        resource: &Resource,
+        mut labels: impl Iterator<Item = &'a Labels>,
+    ) -> bool {
         let Some(sight) = &self.sight else {
             return false;
         };
-        let seen_with = |labels: &Labels| sight.holds_with(&change.resource, labels);
-        change.labels_since().any(seen_with) && self.lists(&change.resource)
+        labels.any(|labels| sight.holds_with(resource, labels)) && self.lists(resource)
     }
 
     /// Whether the route speaks of it.
     fn lists(&self, resource: &Resource) -> bool {
-        let owner = resource.owner_references.as_ref().map(|owner| owner.id);
-        self.kind.as_ref().is_none_or(|kind| *kind == resource.kind)
-            && match self.owner {
-                Owner::Any => true,
-                Owner::Is(id) => owner == Some(id),
-            }
+        self.kind.as_ref().is_none_or(|kind| *kind == resource.kind) && self.owner.owns(resource)
     }
 }
