@@ -15,6 +15,7 @@ use crate::kept::{Kept, TRUSTED};
 use crate::migrations;
 use crate::observe::Observer;
 use crate::sight::Sight;
+use crate::statuses::Reports;
 use crate::totals::Totals;
 
 /// How to reach a database, and how hard.
@@ -88,6 +89,7 @@ pub struct Store {
     pub(crate) wake: Arc<Notify>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) totals: Arc<Totals>,
+    pub(crate) reports: Arc<Reports>,
     /// What is found through this store; `None` is everything.
     pub(crate) sight: Option<Arc<Sight>>,
 }
@@ -122,6 +124,7 @@ impl Store {
             wake: Arc::default(),
             observer: None,
             totals: Arc::default(),
+            reports: Arc::default(),
             sight: None,
         })
     }

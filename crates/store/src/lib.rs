@@ -41,6 +41,7 @@ mod statuses;
 mod stored;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod together;
 mod totals;
 mod wakeups;
 

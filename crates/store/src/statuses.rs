@@ -2,15 +2,18 @@
 //!
 //! | call | round trips | cost |
 //! |---|---|---|
-//! | `report` | 2 | by key; one row write when nothing but its time is new, else two, and a line of history when a condition changed |
+//! | `report` | 2, shared with reports on other resources | by key; one row write when nothing but its time is new, else two, and a line of history when a condition changed |
 //! | `report`, the last of a deletion | 6 and 2 for each ancestor that goes with it | by key |
 //! | `statuses` | 1 | by key, one row per adapter |
+
+mod line;
+mod together;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::history::ConditionChange;
 use hyperfleet_core::identity::ResourceId;
+use sqlx::Row;
 use sqlx::types::Json;
-use sqlx::{PgConnection, Row};
 
 use crate::attempt::Attempt;
 use crate::author::{Aggregated, Author, Rules, Stored};
@@ -20,6 +23,8 @@ use crate::error::StoreError;
 use crate::observe::{Operation, undoes};
 use crate::resources::Owner;
 use crate::stored::{self, ReportTimes, report_columns};
+use line::Line;
+pub(crate) use together::Reports;
 
 /// What a report's judge wants: an answer for the caller, and what to store before it is given.
 #[derive(Debug)]
@@ -62,50 +67,63 @@ impl Store {
     ) -> Result<Option<Result<T, E>>, StoreError> {
         self.timed(Operation::Update, "adapter_statuses", async {
             for number in Attempt::numbers() {
-                let mut attempt = Attempt::begin(self, number, id).await?;
-                let Some((revision, stored)) =
-                    stored::read(&mut *attempt, kind, owner, id, self.sight()).await?
-                else {
+                // At first together with others, then alone. Who sees only some resources looks alone.
+                let mut alone = match number {
+                    1 if self.sight.is_none() => None,
+                    _ => Some(Attempt::begin(self, number, id).await?),
+                };
+                let found = match &mut alone {
+                    None => match self.read_together((kind, owner, id)).await? {
+                        Some(found) => found,
+                        None => continue,
+                    },
+                    Some(attempt) => {
+                        stored::read(&mut **attempt, kind, owner, id, self.sight()).await?
+                    }
+                };
+                let Some((revision, stored)) = found else {
                     return Ok(None);
                 };
                 let decision = match decide(&stored) {
                     Ok(decision) => decision,
                     Err(refused) => return Ok(Some(Err(refused))),
                 };
-                let settled = match &decision.store {
+                let at = (id, revision);
+                let line = match &decision.store {
                     ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
                     ReportWrite::Repeated { report, aggregated } => {
-                        let stored =
-                            store_repeated(&mut attempt, id, revision, report, aggregated).await?;
-                        attempt.finish(stored).await?
+                        Line::new(at, author, report, aggregated, None)?
                     }
                     ReportWrite::Changed {
                         report,
                         aggregated,
                         changes,
-                    } => {
-                        let new = Changed {
-                            report,
-                            aggregated,
-                            changes,
-                        };
-                        let stored = store_changed(&mut attempt, id, revision, author, new).await?;
-                        attempt.finish(stored).await?
-                    }
+                    } => Line::new(at, author, report, aggregated, Some(changes))?,
                     ReportWrite::Last { report } => {
                         // Takes its locks itself, from the outermost ancestor in.
-                        drop(attempt);
-                        deletion::finalize(self, &stored, revision, report, author, rules).await?
+                        drop(alone);
+                        if deletion::finalize(self, &stored, revision, report, author, rules)
+                            .await?
+                        {
+                            self.changed();
+                            return Ok(Some(Ok(decision.answer)));
+                        }
+                        continue;
+                    }
+                };
+                let settled = match alone {
+                    None => self.store_together(line).await.unwrap_or(false),
+                    Some(mut attempt) => {
+                        let stored = line::store(&mut attempt, &[&line]).await?;
+                        attempt.finish(!stored.is_empty()).await?
                     }
                 };
                 if settled {
-                    if !matches!(decision.store, ReportWrite::Repeated { .. }) {
+                    if let ReportWrite::Changed { aggregated, .. } = &decision.store {
                         self.changed();
-                    }
-                    if let ReportWrite::Changed { aggregated, .. } = &decision.store
-                        && undoes(Some(&stored.resource.status), &aggregated.status)
-                    {
-                        self.unreconciled(&stored.resource);
+                        if undoes(Some(&stored.resource.status), &aggregated.status) {
+                            self.unreconciled(&stored.resource);
+                        }
                     }
                     return Ok(Some(Ok(decision.answer)));
                 }
@@ -136,80 +154,4 @@ impl Store {
         })
         .await
     }
-}
-
-/// One narrow write that touches no index; false when the resource is not at `revision` any more.
-async fn store_repeated(
-    connection: &mut PgConnection,
-    id: ResourceId,
-    revision: i64,
-    report: &AdapterStatus,
-    aggregated: &Aggregated,
-) -> Result<bool, StoreError> {
-    let stored = sqlx::query(
-        "UPDATE resources SET status = $3, revision = revision + 1,
-                report_times = jsonb_set(report_times, ARRAY[$4], $5)
-         WHERE id = $1 AND revision = $2",
-    )
-    .bind(id.0)
-    .bind(revision)
-    .bind(Json(&aggregated.status))
-    .bind(report.adapter.as_str())
-    .bind(Json(report.last_report_time))
-    .execute(connection)
-    .await?;
-    Ok(stored.rows_affected() == 1)
-}
-
-/// One statement; false when the resource is not at `revision` any more.
-async fn store_changed(
-    connection: &mut PgConnection,
-    id: ResourceId,
-    revision: i64,
-    author: Author<'_>,
-    new: Changed<'_>,
-) -> Result<bool, StoreError> {
-    let (report, status) = (new.report, &new.aggregated.status);
-    let stored = sqlx::query(
-        "WITH resource AS (
-             UPDATE resources SET status = $3, recheck_time = $11, revision = revision + 1,
-                    report_times = report_times - $4, changed_xid = pg_current_xact_id()
-             WHERE id = $1 AND revision = $2 RETURNING id
-         ), line AS (
-             INSERT INTO status_history (at, resource_id, adapter, observed_generation, changes, phase, actor, request_id)
-             SELECT $12, id, $4, $5, $13, $14, $15, $16 FROM resource WHERE $13 <> '[]'::jsonb
-         )
-         INSERT INTO adapter_statuses AS s (resource_id, adapter, observed_generation, conditions, data, metadata,
-                                            created_time, last_report_time)
-         SELECT id, $4, $5, $6, $7, $8, $9, $10 FROM resource
-         ON CONFLICT (resource_id, adapter) DO UPDATE SET
-             observed_generation = EXCLUDED.observed_generation, conditions = EXCLUDED.conditions,
-             data = EXCLUDED.data, metadata = EXCLUDED.metadata, last_report_time = EXCLUDED.last_report_time",
-    )
-    .bind(id.0)
-    .bind(revision)
-    .bind(Json(status))
-    .bind(report.adapter.as_str())
-    .bind(report.observed_generation.get())
-    .bind(Json(&report.conditions))
-    .bind(Json(&report.data))
-    .bind(report.metadata.as_ref().map(Json))
-    .bind(report.created_time)
-    .bind(report.last_report_time)
-    .bind(new.aggregated.recheck)
-    .bind(author.at)
-    .bind(Json(new.changes))
-    .bind(status.phase.as_str())
-    .bind(author.actor)
-    .bind(author.request_id)
-    .execute(connection)
-    .await?;
-    Ok(stored.rows_affected() == 1)
-}
-
-/// A report that says something new, with what follows from it.
-struct Changed<'a> {
-    report: &'a AdapterStatus,
-    aggregated: &'a Aggregated,
-    changes: &'a [ConditionChange],
 }

@@ -1,18 +1,21 @@
 //! Reading a resource together with its reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::condition::AdapterCondition;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::time::Time;
 use serde_json::{Map, Value};
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
 use sqlx::types::Json;
-use sqlx::{PgExecutor, Row};
+use sqlx::{PgExecutor, Postgres, Row};
 use uuid::Uuid;
 
 use crate::author::Stored;
+use crate::database::Store;
 use crate::error::StoreError;
 use crate::resources::Owner;
 use crate::row::{self, resource_columns};
@@ -59,7 +62,7 @@ pub(crate) async fn read(
     .bind(sight)
     .fetch_optional(connection)
     .await?;
-    found.as_ref().map(stored).transpose()
+    found.as_ref().map(from_row).transpose()
 }
 
 /// Several resources at once, in the order of their ids.
@@ -67,14 +70,31 @@ pub(crate) async fn read_all(
     connection: impl PgExecutor<'_>,
     ids: &[Uuid],
 ) -> Result<Vec<(i64, Stored)>, StoreError> {
-    let found = sqlx::query(select_stored!("r.id = ANY($1) ORDER BY r.id"))
-        .bind(ids)
-        .fetch_all(connection)
-        .await?;
-    found.iter().map(stored).collect()
+    let found = select_all(ids).fetch_all(connection).await?;
+    found.iter().map(from_row).collect()
 }
 
-fn stored(found: &PgRow) -> Result<(i64, Stored), StoreError> {
+/// The same, not read yet.
+pub(crate) async fn rows(
+    store: &Store,
+    ids: &[Uuid],
+) -> Result<HashMap<Uuid, Arc<PgRow>>, sqlx::Error> {
+    let found = store.fetch_all(select_all(ids)).await?;
+    found
+        .into_iter()
+        .map(|row| Ok((row.try_get("id")?, Arc::new(row))))
+        .collect()
+}
+
+/// How many ids there are is hidden from the planner, which would otherwise plan anew for every number of them.
+fn select_all(ids: &[Uuid]) -> Query<'_, Postgres, PgArguments> {
+    sqlx::query(select_stored!(
+        "r.id = ANY((SELECT $1)::uuid[]) ORDER BY r.id"
+    ))
+    .bind(ids)
+}
+
+pub(crate) fn from_row(found: &PgRow) -> Result<(i64, Stored), StoreError> {
     let resource = row::resource(found)?;
     let reports = reports(resource.id, found)?;
     let stored = Stored {

@@ -9,5 +9,6 @@ mod history;
 mod lists;
 mod rechecks;
 mod reports;
+mod reports_together;
 mod resources;
 mod sentinels;

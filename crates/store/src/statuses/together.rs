@@ -1,0 +1,103 @@
+//! Reports that come at the same time, on different resources: read by one statement, stored by one.
+//!
+//! None of them holds up or spoils another. What somebody else has locked is left out, and a batch that fails is
+//! nobody's failure: whoever gets no answer here reads and stores alone.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use hyperfleet_core::identity::ResourceId;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use super::line::{self, Line};
+use crate::author::Stored;
+use crate::database::Store;
+use crate::error::StoreError;
+use crate::resources::Owner;
+use crate::stored;
+use crate::together::Together;
+
+/// The reports that are read and stored together. An answer that is `None` is none.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    reads: Arc<Together<Uuid, Option<Read>>>,
+    writes: Arc<Together<Line, Option<bool>>>,
+}
+
+/// A resource with its reports; `None` if there is none.
+type Read = Option<Arc<PgRow>>;
+
+impl Default for Reports {
+    fn default() -> Self {
+        let flights = flights();
+        Reports {
+            reads: Together::new(flights),
+            writes: Together::new(flights),
+        }
+    }
+}
+
+/// Statements of each kind that are under way at a time: the fewer, the more reports in each. As many as keep a machine
+/// busy that PostgreSQL shares with this process, and few enough to leave connections to everybody else.
+fn flights() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).clamp(1, 8)
+}
+
+impl Store {
+    /// A resource with its reports, and the revision it is at. The outer `None` is no answer.
+    pub(super) async fn read_together(
+        &self,
+        (kind, owner, id): (Option<&str>, Owner, ResourceId),
+    ) -> Result<Option<Option<(i64, Stored)>>, StoreError> {
+        let store = self.clone();
+        let run = move |ids| read(store.clone(), ids);
+        let Some(found) = self.reports.reads.call(id.0, run).await.flatten() else {
+            return Ok(None);
+        };
+        let found = found.as_deref().map(stored::from_row).transpose()?;
+        Ok(Some(found.filter(|(_, stored)| {
+            let of = &stored.resource;
+            kind.is_none_or(|kind| of.kind == kind) && owner.owns(of)
+        })))
+    }
+
+    /// Whether the report was stored. `None` is no answer.
+    pub(super) async fn store_together(&self, line: Line) -> Option<bool> {
+        let store = self.clone();
+        let run = move |lines| write(store.clone(), lines);
+        self.reports.writes.call(line, run).await.flatten()
+    }
+}
+
+async fn read(store: Store, ids: Vec<Uuid>) -> Vec<Option<Read>> {
+    match stored::rows(&store, &ids).await {
+        Ok(rows) => ids.iter().map(|id| Some(rows.get(id).cloned())).collect(),
+        Err(error) => no_answer(ids.len(), &error),
+    }
+}
+
+/// Of two reports on one resource the second is not stored: the first makes it another revision.
+async fn write(store: Store, lines: Vec<Line>) -> Vec<Option<bool>> {
+    let mut ids = HashSet::new();
+    let firsts: Vec<&Line> = lines.iter().filter(|line| ids.insert(line.id)).collect();
+    let stored = async {
+        let mut connection = store.connection().await?;
+        let stored = line::store(&mut connection, &firsts).await?;
+        connection.done();
+        Ok(stored)
+    };
+    match stored.await {
+        Ok(mut stored) => lines
+            .iter()
+            .map(|line| Some(stored.remove(&line.id)))
+            .collect(),
+        Err(error) => no_answer(lines.len(), &error),
+    }
+}
+
+fn no_answer<T>(callers: usize, error: &sqlx::Error) -> Vec<Option<T>> {
+    tracing::debug!(%error, callers, "reports could not be dealt with together; each is dealt with alone");
+    std::iter::repeat_with(|| None).take(callers).collect()
+}
