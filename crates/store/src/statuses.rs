@@ -67,9 +67,9 @@ impl Store {
     ) -> Result<Option<Result<T, E>>, StoreError> {
         self.timed(Operation::Update, "adapter_statuses", async {
             for number in Attempt::numbers() {
-                // At first together with others, then alone. Who sees only some resources looks alone.
+                // At first together with others, then alone.
                 let mut alone = match number {
-                    1 if self.sight.is_none() => None,
+                    1 => None,
                     _ => Some(Attempt::begin(self, number, id).await?),
                 };
                 let found = match &mut alone {

@@ -58,8 +58,10 @@ impl Store {
         };
         let found = found.as_deref().map(stored::from_row).transpose()?;
         Ok(Some(found.filter(|(_, stored)| {
-            let of = &stored.resource;
-            kind.is_none_or(|kind| of.kind == kind) && owner.owns(of)
+            let found = &stored.resource;
+            kind.is_none_or(|kind| found.kind == kind)
+                && owner.owns(found)
+                && self.sight.as_ref().is_none_or(|sight| sight.holds(found))
         })))
     }
 
