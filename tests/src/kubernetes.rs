@@ -42,15 +42,19 @@ impl Kubernetes {
 
     /// A connection that lasts as long as its server.
     pub fn connect(&self) -> Result<Connection> {
-        let client = self.runtime.block_on(async {
+        let (server, client) = self.runtime.block_on(async {
             let file = kube::config::Kubeconfig::read_from(&self.kubeconfig)?;
             let mut config =
                 kube::Config::from_custom_kubeconfig(file, &Default::default()).await?;
             let agent = http::HeaderValue::from_static(AGENT);
             config.headers.push((http::header::USER_AGENT, agent));
-            anyhow::Ok(kube::Client::try_from(config)?)
+            anyhow::Ok((
+                config.cluster_url.to_string(),
+                kube::Client::try_from(config)?,
+            ))
         })?;
         Ok(Connection {
+            server,
             client,
             runtime: Arc::clone(&self.runtime),
         })
@@ -59,6 +63,8 @@ impl Kubernetes {
 
 /// Requests, one after the other.
 pub struct Connection {
+    /// Its address.
+    pub(crate) server: String,
     client: kube::Client,
     runtime: Arc<Runtime>,
 }

@@ -63,7 +63,8 @@ impl Observer {
                 connection = connection.or_else(|| kubernetes.connect().ok());
                 match connection.as_ref().map(look) {
                     Some(Ok(now)) => {
-                        // A simulated Kubernetes that comes again is another one, and empty.
+                        // A simulated Kubernetes that was killed comes again at another address, and has
+                        // forgotten what it took last.
                         if now.cluster == before.cluster {
                             judge(&before.objects, &now.objects, &ledger, &noted);
                         }
@@ -110,8 +111,8 @@ impl Drop for Observer {
 /// What was there at one moment.
 #[derive(Default)]
 struct Look {
-    /// Which Kubernetes it was: no two have the same kube-system.
-    cluster: String,
+    /// Which Kubernetes it was: its address, and its kube-system, which no two share.
+    cluster: (String, String),
     objects: Seen,
 }
 
@@ -127,10 +128,10 @@ fn look(on: &Connection) -> Result<Look> {
     Ok(now)
 }
 
-fn cluster(on: &Connection) -> Result<String> {
+fn cluster(on: &Connection) -> Result<(String, String)> {
     let system = on.get("/api/v1/namespaces/kube-system")?;
     let system = system.context("a Kubernetes without kube-system")?;
-    Ok(metadata(&system, "uid").to_owned())
+    Ok((on.server.clone(), metadata(&system, "uid").to_owned()))
 }
 
 fn objects(on: &Connection) -> Result<Seen> {
