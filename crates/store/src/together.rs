@@ -12,12 +12,16 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// The most calls in one statement: what a caller waits for is bounded by the work of so many others.
 const LARGEST: usize = 64;
+
+/// How long a batch may take: one that was sent over a connection whose other end is gone would hold up everybody.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Calls of one kind.
 pub(crate) struct Together<I, O> {
@@ -85,8 +89,8 @@ impl<I, O> Flight<I, O> {
         F: Future<Output = Vec<O>>,
     {
         while let Some((items, callers)) = self.next_batch() {
-            let answers = run(items).await;
-            for (caller, answer) in callers.into_iter().zip(answers) {
+            let answers = tokio::time::timeout(PATIENCE, run(items)).await;
+            for (caller, answer) in callers.into_iter().zip(answers.into_iter().flatten()) {
                 // A caller that went away needs no answer.
                 let _ = caller.send(answer);
             }
@@ -254,6 +258,19 @@ mod tests {
         assert_eq!(unlucky.await.unwrap(), None);
         assert_eq!(waits.await.unwrap(), None);
         assert_eq!(world.call(3).await.unwrap(), Some(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_batch_that_does_not_end_gives_no_answer_and_holds_nobody_up_for_long() {
+        let (world, mut told) = World::new(1);
+        let unlucky = world.call(1);
+        told.recv().await.unwrap();
+        let waits = world.call(2);
+        world.waiting(1).await;
+        assert_eq!(unlucky.await.unwrap(), None);
+        assert_eq!(told.recv().await.unwrap(), [2]);
+        world.gate.add_permits(1);
+        assert_eq!(waits.await.unwrap(), Some(20));
     }
 
     #[tokio::test]
