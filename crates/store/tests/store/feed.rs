@@ -201,6 +201,19 @@ async fn labels_of_before_are_told_from_any_position() {
     assert_eq!(env(&between).await, ["staging"]);
     // Read from in between by one who was told no more than at first.
     assert_eq!(env(&between.told_since(&start)).await, ["staging", "dev"]);
+    // And what of it a reader tells who goes on from there.
+    let change = fleet
+        .store
+        .changes(&start, 10)
+        .await
+        .unwrap()
+        .changes
+        .remove(0);
+    let left: Vec<_> = change
+        .labels_after(&between)
+        .map(|labels| &labels["env"])
+        .collect();
+    assert_eq!(left, ["staging"]);
 }
 
 #[tokio::test]

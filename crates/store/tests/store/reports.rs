@@ -126,17 +126,24 @@ async fn a_repeated_report_touches_no_index() {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
-    let first = i64::try_from(names.len()).unwrap();
-    let (_, before) = settled(first).await;
-    for index in 1..=AGAIN {
-        let mut again = done("adapter-3");
-        again.last_report_time = now() + chrono::TimeDelta::seconds(index);
-        fleet.report(cluster.id, &again).await.unwrap();
+    let mut reported = i64::try_from(names.len()).unwrap();
+    let (_, mut before) = settled(reported).await;
+    // A transaction of another test may keep old versions on the page, so that a new one finds no room on it: then all
+    // of them are tried again.
+    for round in 1.. {
+        for index in 1..=AGAIN {
+            let mut again = done("adapter-3");
+            again.last_report_time = now() + chrono::TimeDelta::seconds(round * AGAIN + index);
+            fleet.report(cluster.id, &again).await.unwrap();
+        }
+        reported += AGAIN;
+        let (_, after) = settled(reported).await;
+        if after - before == AGAIN {
+            return;
+        }
+        assert!(round < 5, "{} of {AGAIN}", after - before);
+        before = after;
     }
-    let (_, after) = settled(first + AGAIN).await;
-    // A transaction of another test may keep old versions on the page, and then a new one may find no room on it.
-    let hot = after - before;
-    assert!(hot >= AGAIN - 3, "{hot} of {AGAIN}");
 }
 
 #[tokio::test]

@@ -32,6 +32,18 @@ async fn all_at_once(
     join_all(reports).await
 }
 
+/// That few transactions stored the reports on many.
+async fn assert_together(fleet: &Fleet, clusters: &[&Resource]) {
+    let ids: Vec<_> = clusters.iter().map(|cluster| cluster.id.0).collect();
+    let transactions: i64 =
+        sqlx::query_scalar("SELECT count(DISTINCT xmin::text) FROM resources WHERE id = ANY($1)")
+            .bind(&ids)
+            .fetch_one(fleet.store.pool_for_tests())
+            .await
+            .unwrap();
+    assert!(transactions < 10, "{transactions}");
+}
+
 #[tokio::test]
 async fn each_is_stored_as_if_it_were_alone_by_few_transactions() {
     let fleet = Fleet::new().await;
@@ -88,13 +100,8 @@ async fn each_is_stored_as_if_it_were_alone_by_few_transactions() {
         MANY - repeated,
         "repeated ones are no news"
     );
-    let transactions: i64 = sqlx::query_scalar(
-        "SELECT count(DISTINCT xmin::text) FROM resources WHERE name LIKE 'one-of-%'",
-    )
-    .fetch_one(fleet.store.pool_for_tests())
-    .await
-    .unwrap();
-    assert!(transactions < 10, "{transactions}");
+    let reported: Vec<_> = clusters.iter().collect();
+    assert_together(&fleet, &reported).await;
 }
 
 #[tokio::test]
@@ -111,9 +118,9 @@ async fn one_that_has_to_wait_holds_up_none_of_the_others() {
         .iter()
         .map(|cluster| (cluster, done("a")))
         .partition(|(cluster, _)| cluster.id == clusters[7].id);
+    let others: Vec<_> = rest.iter().map(|(cluster, _)| *cluster).collect();
     let (held, rest) = (all_at_once(&fleet, &held), all_at_once(&fleet, &rest));
     let mut held = std::pin::pin!(held);
-    // Less than a statement may take that waits for the row.
     let patience = Duration::from_secs(20);
     let rest = tokio::select! {
         _ = &mut held => panic!("stored although somebody else has the row"),
@@ -122,6 +129,8 @@ async fn one_that_has_to_wait_holds_up_none_of_the_others() {
     for stored in rest {
         assert_eq!(stored.unwrap(), Some(()));
     }
+    // Together, so nobody had to give up waiting and go alone.
+    assert_together(&fleet, &others).await;
     other.rollback().await.unwrap();
     let held = tokio::time::timeout(patience, held).await;
     assert_eq!(held.unwrap()[0].as_ref().unwrap(), &Some(()));
