@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::condition::{AdapterCondition, ConditionStatus, types};
+use crate::free::FreeObject;
 use crate::generation::Generation;
 use crate::identity::AdapterName;
 use crate::time::Time;
@@ -17,9 +18,11 @@ pub struct AdapterStatus {
     pub conditions: Vec<AdapterCondition>,
     /// Free data of the adapter's; an empty object when it gave none.
     #[serde(default)]
-    pub data: Map<String, Value>,
+    #[schemars(with = "Map<String, Value>")]
+    pub data: FreeObject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Map<String, Value>>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub metadata: Option<FreeObject>,
     pub created_time: Time,
     /// When the adapter made the observation it last reported.
     pub last_report_time: Time,

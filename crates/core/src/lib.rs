@@ -22,6 +22,7 @@ pub mod deletion;
 pub mod due;
 pub mod effect;
 pub mod fields;
+pub mod free;
 pub mod generation;
 pub mod history;
 pub mod identity;

@@ -8,10 +8,11 @@ mod properties;
 mod tests;
 
 use chrono::TimeDelta;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::adapter_status::AdapterStatus;
 use crate::condition::{AdapterCondition, ConditionStatus, types};
+use crate::free::FreeObject;
 use crate::generation::Generation;
 use crate::identity::AdapterName;
 use crate::time::{Time, storable};
@@ -28,8 +29,8 @@ pub struct Report {
     pub observed_generation: Generation,
     pub observed_time: Time,
     pub conditions: Vec<ReportedCondition>,
-    pub data: Map<String, Value>,
-    pub metadata: Option<Map<String, Value>>,
+    pub data: FreeObject,
+    pub metadata: Option<FreeObject>,
 }
 
 /// One condition of a report. Its transition time is the API's to decide.

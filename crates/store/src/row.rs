@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
+use hyperfleet_core::free::FreeObject;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::identity::{AdapterName, ResourceId};
 use hyperfleet_core::resource::{
@@ -103,7 +104,7 @@ pub(crate) fn adapter_status(
     let adapter = adapter(resource, row.try_get("adapter")?)?;
     let Json(conditions) = row.try_get("conditions")?;
     let Json(data) = row.try_get("data")?;
-    let metadata: Option<Json<Map<String, Value>>> = row.try_get("metadata")?;
+    let metadata: Option<Json<FreeObject>> = row.try_get("metadata")?;
     Ok(AdapterStatus {
         adapter,
         observed_generation: generation(resource.0, row.try_get("observed_generation")?)?,

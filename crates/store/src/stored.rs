@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::condition::AdapterCondition;
+use hyperfleet_core::free::FreeObject;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_core::time::Time;
-use serde_json::{Map, Value};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::types::Json;
@@ -113,8 +113,8 @@ fn reports(id: ResourceId, found: &PgRow) -> Result<Vec<AdapterStatus>, StoreErr
     let Json(times): Json<ReportTimes> = found.try_get("report_times")?;
     let generations: Vec<i32> = found.try_get("observed_generations")?;
     let conditions: Vec<Json<Vec<AdapterCondition>>> = found.try_get("conditions")?;
-    let data: Vec<Json<Map<String, Value>>> = found.try_get("data")?;
-    let metadata: Vec<Option<Json<Map<String, Value>>>> = found.try_get("metadata")?;
+    let data: Vec<Json<FreeObject>> = found.try_get("data")?;
+    let metadata: Vec<Option<Json<FreeObject>>> = found.try_get("metadata")?;
     let created: Vec<Time> = found.try_get("created_times")?;
     let reported: Vec<Time> = found.try_get("last_report_times")?;
     let rest = generations.into_iter().zip(conditions).zip(data);

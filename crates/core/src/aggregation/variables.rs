@@ -219,7 +219,7 @@ fn status(report: &AdapterStatus) -> Value<'_> {
     Value::Map(Map::record([
         ("adapter", Value::str(report.adapter.as_str())),
         ("conditions", Value::list(conditions)),
-        ("data", masking::object(&report.data)),
+        ("data", masking::object(report.data.members())),
         (
             "observed_generation",
             Value::Int(report.observed_generation.get().into()),

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Report, ReportError, ReportedCondition};
 use crate::condition::ConditionStatus;
+use crate::free::FreeObject;
 use crate::generation::Generation;
 use crate::identity::AdapterName;
 use crate::time::{Time, storable};
@@ -181,13 +182,10 @@ fn condition(index: usize, entry: &Value) -> Result<ReportedCondition, ReportErr
     })
 }
 
-fn object(
-    body: &Map<String, Value>,
-    field: &str,
-) -> Result<Option<Map<String, Value>>, ReportError> {
+fn object(body: &Map<String, Value>, field: &str) -> Result<Option<FreeObject>, ReportError> {
     match body.get(field) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(object)) => Ok(Some(object.clone())),
+        Some(Value::Object(object)) => Ok(Some(object.into())),
         Some(_) => Err(must_be(field, "an object")),
     }
 }

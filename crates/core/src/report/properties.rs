@@ -30,7 +30,7 @@ fn report(generation: i64, second: i64, words: [usize; 3], data: u8) -> Report {
                 message: None,
             })
             .collect(),
-        data: json!({"n": data}).as_object().unwrap().clone(),
+        data: json!({"n": data}).as_object().unwrap().into(),
         metadata: None,
     }
 }

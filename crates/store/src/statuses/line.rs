@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::condition::AdapterCondition;
+use hyperfleet_core::free::FreeObject;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::history::ConditionChange;
 use hyperfleet_core::identity::ResourceId;
@@ -11,7 +12,6 @@ use hyperfleet_core::resource::ResourceStatus;
 use hyperfleet_core::time::Time;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value};
 use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
@@ -43,8 +43,8 @@ struct Columns<'a> {
 struct New<'a> {
     observed_generation: Generation,
     conditions: &'a [AdapterCondition],
-    data: &'a Map<String, Value>,
-    metadata: Option<&'a Map<String, Value>>,
+    data: &'a FreeObject,
+    metadata: Option<&'a FreeObject>,
     created_time: Time,
     recheck_time: Option<Time>,
     changes: &'a [ConditionChange],

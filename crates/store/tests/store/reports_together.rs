@@ -64,9 +64,9 @@ async fn each_is_stored_as_if_it_were_alone_by_few_transactions() {
                 _ => done("b"),
             };
             report.last_report_time = later;
-            let data = json!({"number": number});
-            report.data = data.as_object().unwrap().clone();
-            report.data.retain(|_, _| number % 3 != 0);
+            if number % 3 != 0 {
+                report.data = json!({"number": number}).as_object().unwrap().into();
+            }
             (cluster, report)
         })
         .collect();
@@ -147,7 +147,7 @@ async fn one_that_cannot_be_stored_spoils_none_of_the_others() {
             let mut report = done("a");
             if number == 7 {
                 // PostgreSQL keeps no such character.
-                report.data.insert("text".to_owned(), json!("\0"));
+                report.data = json!({"text": "\0"}).as_object().unwrap().into();
             }
             (cluster, report)
         })

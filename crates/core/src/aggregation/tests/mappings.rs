@@ -47,7 +47,7 @@ fn a_mapping_copies_what_an_adapter_said() {
     );
     assert_eq!(mapped(mapping.clone(), &[]), None, "nobody has reported");
     let mut dns = done("dns", 1, 5);
-    dns.data.insert("zone".to_owned(), json!("z1"));
+    dns.data = serde_json::from_value(json!({"zone": "z1"})).unwrap();
     assert_eq!(
         mapped(mapping, &[dns]),
         Some((
