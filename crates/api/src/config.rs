@@ -226,6 +226,9 @@ pub struct DatabaseConfig {
     pub debug: bool,
     pub ssl: SslConfig,
     pub pool: PoolConfig,
+    /// Memory for resources that were reported on lately, in MiB: the next report need not read them. 128 if nothing is
+    /// said, which is room for about ten thousand clusters with eight adapters each; 0 for none.
+    pub report_memory_mib: Option<u32>,
 }
 
 /// The databases that can be used.
@@ -281,6 +284,7 @@ impl DatabaseConfig {
     /// How it is used.
     pub fn options(&self) -> DatabaseOptions {
         let pool = &self.pool;
+        let default = DatabaseOptions::default();
         DatabaseOptions {
             max_connections: pool.max_connections,
             max_idle_connections: pool.max_idle_connections,
@@ -291,7 +295,11 @@ impl DatabaseConfig {
             log_statements: self.debug,
             statement_timeout: pool.request_timeout.into(),
             migration_timeout: pool.advisory_lock_timeout.into(),
-            ..DatabaseOptions::default()
+            report_memory: match self.report_memory_mib {
+                Some(mib) => (mib as usize) << 20,
+                None => default.report_memory,
+            },
+            ..default
         }
     }
 }

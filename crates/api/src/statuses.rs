@@ -43,7 +43,7 @@ pub(crate) async fn put(
     let now = state.now();
     let report = Report::decode(&Value::Object(body), now)?;
     let outcome = take(&state, &scope, &ids, &caller, &report, now).await?;
-    Ok(match outcome.report {
+    Ok(match outcome.said(&report) {
         Some(status) => (StatusCode::CREATED, Json(status)).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
     })
@@ -62,16 +62,14 @@ pub(crate) async fn post(
     let mut last = None;
     for report in Report::decode_all(&Value::Object(body), now)? {
         let outcome = take(&state, &scope, &ids, &caller, &report, now).await?;
-        if outcome.gone {
+        if let Taken::Last(report) = outcome.taken {
             // What was reported went with the resource; the last word is what is left.
-            let left: Vec<AdapterStatus> = outcome.report.into_iter().collect();
-            return Ok(Json(document(&outcome.resource, &left)));
+            return Ok(Json(document(&outcome.stored.resource, &[report])));
         }
-        last = Some(outcome.resource);
+        last = Some(outcome.stored);
     }
-    let resource = last.ok_or_else(|| Failure::new(Code::BadRequest, "nothing was reported"))?;
-    let reports = state.store.statuses(resource.id).await?;
-    Ok(Json(document(&resource, &reports)))
+    let last = last.ok_or_else(|| Failure::new(Code::BadRequest, "nothing was reported"))?;
+    Ok(Json(document(&last.resource, &last.reports)))
 }
 
 /// GET: the whole status document, or a page of reports where clients expect one.
@@ -116,14 +114,15 @@ async fn take(
     let store = caller.writing(&state.store, Verb::Report, scope);
     let id = scope.item(ids)?;
     let target = (scope.kind_name(), owner, id);
+    let judge = |stored: &mut Stored| {
+        own_name(caller, report, &stored.resource)?;
+        decide(state, report, stored, now)
+    };
     let reported = store
-        .report(target, caller.author(now), state, |stored| {
-            own_name(caller, report, &stored.resource)?;
-            decide(state, report, stored, now)
-        })
+        .report(target, &report.adapter, caller.author(now), state, judge)
         .await?;
     match reported {
-        Some(outcome) => outcome,
+        Some(reported) => reported.map(|(taken, stored)| Outcome { taken, stored }),
         None => Err(scope.missing(&store, owner, id).await),
     }
 }
@@ -140,83 +139,85 @@ fn own_name(caller: &Caller, report: &Report, resource: &Resource) -> Result<(),
     Err(caller.lacks(Verb::Report, &what))
 }
 
-/// The resource after the report, and what is stored for the adapter now unless the report was discarded.
+/// What became of a report, and the resource with all reports after it.
 struct Outcome {
-    resource: Resource,
-    report: Option<AdapterStatus>,
-    /// Whether the resource went with this report.
-    gone: bool,
+    taken: Taken,
+    stored: Arc<Stored>,
+}
+
+enum Taken {
+    /// What is stored for the adapter is what it said.
+    Said,
+    Discarded,
+    /// The resource went with this report.
+    Last(AdapterStatus),
+}
+
+impl Outcome {
+    /// What the adapter has said, unless the report was discarded.
+    fn said(&self, report: &Report) -> Option<&AdapterStatus> {
+        match &self.taken {
+            Taken::Said => self.stored.report(&report.adapter),
+            Taken::Discarded => None,
+            Taken::Last(report) => Some(report),
+        }
+    }
 }
 
 fn decide(
     state: &ApiState,
     report: &Report,
-    stored: &Stored,
+    stored: &mut Stored,
     now: Time,
-) -> Result<Decision<Outcome>, Failure> {
-    let resource = &stored.resource;
-    let unchanged = |report: Option<AdapterStatus>| Decision {
-        answer: Outcome {
-            resource: resource.clone(),
-            report,
-            gone: false,
-        },
+) -> Result<Decision<Taken>, Failure> {
+    let unchanged = |answer: Taken| Decision {
+        answer,
         store: ReportWrite::Nothing,
     };
-    let before = stored
-        .reports
-        .iter()
-        .find(|other| other.adapter == report.adapter);
-    let report = match report.clone().judge(resource.generation, before)? {
+    let before = stored.report(&report.adapter);
+    let report = match report.clone().judge(stored.resource.generation, before)? {
         Verdict::Accept(report) => report,
-        Verdict::Repeated => return Ok(unchanged(before.cloned())),
+        Verdict::Repeated => return Ok(unchanged(Taken::Said)),
         Verdict::Discard(why) => {
-            tracing::debug!(adapter = %report.adapter, resource_id = %resource.id, ?why, "report discarded");
-            return Ok(unchanged(None));
+            let resource_id = stored.resource.id;
+            tracing::debug!(adapter = %report.adapter, %resource_id, ?why, "report discarded");
+            return Ok(unchanged(Taken::Discarded));
         }
     };
-    let others = stored
-        .reports
-        .iter()
-        .filter(|other| other.adapter != report.adapter);
-    let mut after = Stored {
-        resource: resource.clone(),
-        reports: others.chain([&report]).cloned().collect(),
-        has_children: stored.has_children,
-    };
-    after.reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
-    let required = state.required(&resource.kind);
-    if report.says(types::FINALIZED, ConditionStatus::True)
-        && is_removable(resource, &required, &after.reports, stored.has_children)
-    {
+    if report.says(types::FINALIZED, ConditionStatus::True) && is_last(state, &report, stored) {
         return Ok(Decision {
-            answer: Outcome {
-                resource: resource.clone(),
-                report: Some(report.clone()),
-                gone: true,
-            },
-            store: ReportWrite::Last { report },
+            answer: Taken::Last(report.clone()),
+            store: ReportWrite::Last(report),
         });
     }
-    let aggregated = state.aggregate(&after, now);
-    let answer = Outcome {
-        resource: Resource {
-            status: aggregated.status.clone(),
-            ..after.resource
-        },
-        report: Some(report.clone()),
-        gone: false,
-    };
-    let repeats = before.is_some_and(|before| report.repeats(before))
-        && aggregated.status.says_the_same(&resource.status);
-    let store = if repeats {
-        ReportWrite::Repeated { report, aggregated }
+    let repeats = before.is_some_and(|before| report.repeats(before));
+    let changes = condition_changes(before, &report);
+    stored.put(report);
+    let aggregated = state.aggregate(stored, now);
+    let status = std::mem::replace(&mut stored.resource.status, aggregated.status);
+    let store = if repeats && stored.resource.status.says_the_same(&status) {
+        ReportWrite::Repeated
     } else {
         ReportWrite::Changed {
-            changes: condition_changes(before, &report),
-            report,
-            aggregated,
+            changes,
+            recheck: aggregated.recheck,
         }
     };
-    Ok(Decision { answer, store })
+    Ok(Decision {
+        answer: Taken::Said,
+        store,
+    })
+}
+
+/// Whether a deletion waits for nothing but this report.
+fn is_last(state: &ApiState, report: &AdapterStatus, stored: &Stored) -> bool {
+    let mut after = stored.clone();
+    after.put(report.clone());
+    let required = state.required(&after.resource.kind);
+    is_removable(
+        &after.resource,
+        &required,
+        &after.reports,
+        after.has_children,
+    )
 }

@@ -25,6 +25,25 @@ pub struct Stored {
     pub has_children: bool,
 }
 
+impl Stored {
+    /// What an adapter last said.
+    pub fn report(&self, adapter: &AdapterName) -> Option<&AdapterStatus> {
+        let mut reports = self.reports.iter();
+        reports.find(|report| report.adapter == *adapter)
+    }
+
+    /// Puts a report in the place of what its adapter said before.
+    pub fn put(&mut self, report: AdapterStatus) {
+        let mut reports = self.reports.iter_mut();
+        if let Some(before) = reports.find(|before| before.adapter == report.adapter) {
+            *before = report;
+            return;
+        }
+        self.reports.push(report);
+        self.reports.sort_by(|a, b| a.adapter.cmp(&b.adapter));
+    }
+}
+
 /// The rules of the domain that a write of several rows applies to each of them.
 pub trait Rules: Sync {
     fn kinds(&self) -> &Registry;

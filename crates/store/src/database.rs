@@ -38,6 +38,8 @@ pub struct DatabaseOptions {
     pub acquire_timeout: Duration,
     /// The longest any one statement may run.
     pub statement_timeout: Duration,
+    /// The most bytes of memory for resources that were reported on lately.
+    pub report_memory: usize,
 }
 
 impl Default for DatabaseOptions {
@@ -53,6 +55,7 @@ impl Default for DatabaseOptions {
             log_statements: false,
             acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
+            report_memory: 128 << 20,
         }
     }
 }
@@ -124,7 +127,7 @@ impl Store {
             wake: Arc::default(),
             observer: None,
             totals: Arc::default(),
-            reports: Arc::default(),
+            reports: Arc::new(Reports::new(options.report_memory)),
             sight: None,
         })
     }

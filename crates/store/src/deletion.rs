@@ -213,8 +213,7 @@ impl Store {
 /// Removes the resource whose last awaited report this is; false when it is not at `revision` any more.
 pub(crate) async fn finalize(
     store: &Store,
-    before: &Stored,
-    revision: i64,
+    (before, revision): (&Stored, i64),
     report: &AdapterStatus,
     author: Author<'_>,
     rules: &dyn Rules,

@@ -40,6 +40,9 @@ pub trait Observer: Send + Sync + fmt::Debug {
         error: Option<&StoreError>,
     );
 
+    /// A report was stored, on a resource that had to be read for it or was remembered.
+    fn reported(&self, remembered: bool);
+
     /// A resource that was reconciled, or new, is not reconciled now.
     fn unreconciled(&self, kind: &str, deleting: bool);
 }
@@ -68,6 +71,12 @@ impl Store {
         }
     }
 
+    pub(crate) fn reported(&self, remembered: bool) {
+        if let Some(observer) = &self.observer {
+            observer.reported(remembered);
+        }
+    }
+
     pub(crate) fn unreconciled(&self, resource: &Resource) {
         if let Some(observer) = &self.observer {
             observer.unreconciled(&resource.kind, resource.is_deleting());
@@ -77,9 +86,10 @@ impl Store {
 
 /// Whether a status is not reconciled where the one before was, or was not there.
 pub(crate) fn undoes(before: Option<&ResourceStatus>, after: &ResourceStatus) -> bool {
-    let unreconciled = |status: &ResourceStatus| {
-        condition::find(&status.conditions, types::RECONCILED)
-            .is_some_and(|reconciled| reconciled.status == ConditionStatus::False)
-    };
-    unreconciled(after) && !before.is_some_and(unreconciled)
+    is_unreconciled(after) && !before.is_some_and(is_unreconciled)
+}
+
+pub(crate) fn is_unreconciled(status: &ResourceStatus) -> bool {
+    condition::find(&status.conditions, types::RECONCILED)
+        .is_some_and(|reconciled| reconciled.status == ConditionStatus::False)
 }

@@ -6,24 +6,27 @@
 //! | `report`, the last of a deletion | 6 and 2 for each ancestor that goes with it | by key |
 //! | `statuses` | 1 | by key, one row per adapter |
 
+mod hearing;
+mod known;
 mod line;
 mod together;
 
+use std::sync::Arc;
+
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::history::ConditionChange;
-use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::identity::{AdapterName, ResourceId};
+use hyperfleet_core::time::Time;
 use sqlx::Row;
 use sqlx::types::Json;
 
-use crate::attempt::Attempt;
-use crate::author::{Aggregated, Author, Rules, Stored};
+use crate::author::{Author, Rules, Stored};
 use crate::database::Store;
-use crate::deletion;
 use crate::error::StoreError;
-use crate::observe::{Operation, undoes};
+use crate::observe::Operation;
 use crate::resources::Owner;
 use crate::stored::{self, ReportTimes, report_columns};
-use line::Line;
+use hearing::Hearing;
 pub(crate) use together::Reports;
 
 /// What a report's judge wants: an answer for the caller, and what to store before it is given.
@@ -38,99 +41,48 @@ pub struct Decision<T> {
 pub enum ReportWrite {
     Nothing,
     /// It says what its adapter said before: only times move, and no watcher is told.
-    Repeated {
-        report: AdapterStatus,
-        aggregated: Aggregated,
-    },
+    Repeated,
     /// It says something new.
     Changed {
-        report: AdapterStatus,
-        aggregated: Aggregated,
         changes: Vec<ConditionChange>,
+        /// When the passing of time alone may change the status.
+        recheck: Option<Time>,
     },
     /// It was the last that a deletion waited for.
-    Last {
-        report: AdapterStatus,
-    },
+    Last(AdapterStatus),
 }
 
 impl Store {
-    /// Lets `decide` judge a report on what is stored now, and stores the outcome if that is still so.
+    /// Lets `decide` judge a report of `adapter` on what is stored now, and stores the outcome if that is still so.
     ///
-    /// `None` when there is no such resource. `decide` runs again after a lost race, so it must be pure.
+    /// `decide` makes of what is stored what it shall be, if its decision is to store the report: with the report in
+    /// it, and the status it leads to. Otherwise it leaves it as it is. It runs again after a lost race, on what is
+    /// stored then.
+    ///
+    /// Gives the answer, and what is stored now. `None` when there is no such resource.
     pub async fn report<T, E>(
         &self,
-        (kind, owner, id): (Option<&str>, Owner, ResourceId),
+        target: (Option<&str>, Owner, ResourceId),
+        adapter: &AdapterName,
         author: Author<'_>,
         rules: &dyn Rules,
-        mut decide: impl FnMut(&Stored) -> Result<Decision<T>, E>,
-    ) -> Result<Option<Result<T, E>>, StoreError> {
-        self.timed(Operation::Update, "adapter_statuses", async {
-            for number in Attempt::numbers() {
-                // At first together with others, then alone.
-                let mut alone = match number {
-                    1 => None,
-                    _ => Some(Attempt::begin(self, number, id).await?),
-                };
-                let found = match &mut alone {
-                    None => match self.read_together((kind, owner, id)).await? {
-                        Some(found) => found,
-                        None => continue,
-                    },
-                    Some(attempt) => {
-                        stored::read(&mut **attempt, kind, owner, id, self.sight()).await?
-                    }
-                };
-                let Some((revision, stored)) = found else {
-                    return Ok(None);
-                };
-                let decision = match decide(&stored) {
-                    Ok(decision) => decision,
-                    Err(refused) => return Ok(Some(Err(refused))),
-                };
-                let at = (id, revision);
-                let line = match &decision.store {
-                    ReportWrite::Nothing => return Ok(Some(Ok(decision.answer))),
-                    ReportWrite::Repeated { report, aggregated } => {
-                        Line::new(at, author, report, aggregated, None)?
-                    }
-                    ReportWrite::Changed {
-                        report,
-                        aggregated,
-                        changes,
-                    } => Line::new(at, author, report, aggregated, Some(changes))?,
-                    ReportWrite::Last { report } => {
-                        // Takes its locks itself, from the outermost ancestor in.
-                        drop(alone);
-                        if deletion::finalize(self, &stored, revision, report, author, rules)
-                            .await?
-                        {
-                            self.changed();
-                            return Ok(Some(Ok(decision.answer)));
-                        }
-                        continue;
-                    }
-                };
-                let settled = match alone {
-                    None => self.store_together(line).await.unwrap_or(false),
-                    Some(mut attempt) => {
-                        let stored = line::store(&mut attempt, &[&line]).await?;
-                        attempt.finish(!stored.is_empty()).await?
-                    }
-                };
-                if settled {
-                    if let ReportWrite::Changed { aggregated, .. } = &decision.store {
-                        self.changed();
-                        if undoes(Some(&stored.resource.status), &aggregated.status) {
-                            self.unreconciled(&stored.resource);
-                        }
-                    }
-                    return Ok(Some(Ok(decision.answer)));
-                }
-            }
-            Err(Attempt::contended(id))
-        })
-        .await
+        decide: impl FnMut(&mut Stored) -> Result<Decision<T>, E>,
+    ) -> Result<Option<Result<(T, Arc<Stored>), E>>, StoreError> {
+        let hearing = Hearing {
+            store: self,
+            target,
+            adapter,
+            author,
+            rules,
+            decide,
+        };
+        self.timed(Operation::Update, "adapter_statuses", hearing.run())
+            .await
+    }
+
+    /// About how many bytes of memory resources take that were reported on lately.
+    pub fn report_memory(&self) -> usize {
+        self.reports.memory.bytes()
     }
 
     /// Every report on a resource, in the order of the adapters' names.

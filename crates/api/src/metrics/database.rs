@@ -16,6 +16,7 @@ const SLOW: Duration = Duration::from_millis(200);
 pub(crate) struct DatabaseMetrics {
     duration: HistogramVec,
     errors: IntCounterVec,
+    reports: IntCounterVec,
     started: IntCounterVec,
     /// The same under the name of seed 000, "Stuck Detection".
     requests: IntCounterVec,
@@ -28,11 +29,16 @@ impl DatabaseMetrics {
         let open = database.int_gauge("connections_open", "Connections to the database.")?;
         let in_use =
             database.int_gauge("connections_in_use", "Connections that run a statement.")?;
-        let pool = store.clone();
+        let memory = metrics.int_gauge(
+            "report_memory_bytes",
+            "About how much memory is taken by resources that were reported on lately.",
+        )?;
+        let observed = store.clone();
         metrics.before_scrape(move || {
-            let (all, idle) = pool.connections();
+            let (all, idle) = observed.connections();
             open.set(i64::from(all));
             in_use.set(i64::from(all.saturating_sub(idle)));
+            memory.set(i64::try_from(observed.report_memory()).unwrap_or(i64::MAX));
             std::future::ready(())
         });
         Ok(store.observed(Arc::new(DatabaseMetrics {
@@ -46,6 +52,11 @@ impl DatabaseMetrics {
                 "errors_total",
                 "Calls to the database that failed.",
                 &["operation", "error_type"],
+            )?,
+            reports: metrics.counter_vec(
+                "reports_total",
+                "Reports that were stored, by whether their resource had to be read.",
+                &["judged_on"],
             )?,
             started: metrics.counter_vec(
                 "reconciliation_started_total",
@@ -85,6 +96,11 @@ impl Observer for DatabaseMetrics {
                 "a call to the database was slow"
             );
         }
+    }
+
+    fn reported(&self, remembered: bool) {
+        let judged_on = if remembered { "memory" } else { "database" };
+        self.reports.with_label_values(&[judged_on]).inc();
     }
 
     fn unreconciled(&self, kind: &str, deleting: bool) {

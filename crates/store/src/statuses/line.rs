@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::condition::AdapterCondition;
 use hyperfleet_core::free::FreeObject;
 use hyperfleet_core::generation::Generation;
 use hyperfleet_core::history::ConditionChange;
-use hyperfleet_core::identity::ResourceId;
+use hyperfleet_core::identity::AdapterName;
 use hyperfleet_core::resource::ResourceStatus;
 use hyperfleet_core::time::Time;
 use serde::Serialize;
@@ -16,7 +15,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
-use crate::author::{Aggregated, Author};
+use crate::author::{Author, Stored};
 use crate::error::StoreError;
 
 /// What one report leaves behind, as it goes to the server.
@@ -55,29 +54,38 @@ struct New<'a> {
 }
 
 impl Line {
-    /// Of a report on a resource at `revision`. `changes` are `None` if nothing but its time is new.
+    /// Of a report on a resource that was at `revision`, and is `stored` with it. If there is something new in it
+    /// beside its time, `new` are its changes and when to look at the clock again.
     pub(super) fn new(
-        (id, revision): (ResourceId, i64),
+        revision: i64,
+        stored: &Stored,
+        adapter: &AdapterName,
         author: Author<'_>,
-        report: &AdapterStatus,
-        aggregated: &Aggregated,
-        changes: Option<&[ConditionChange]>,
+        new: Option<(&[ConditionChange], Option<Time>)>,
     ) -> Result<Line, StoreError> {
+        let id = stored.resource.id.0;
+        let status = &stored.resource.status;
+        let report = stored
+            .report(adapter)
+            .ok_or_else(|| StoreError::Unreadable {
+                id: id.to_string(),
+                what: format!("there is no report of adapter '{adapter}' to store"),
+            })?;
         let columns = Columns {
-            id: id.0,
+            id,
             revision,
-            status: &aggregated.status,
+            status,
             adapter: report.adapter.as_str(),
             last_report_time: report.last_report_time,
-            new: changes.map(|changes| New {
+            new: new.map(|(changes, recheck_time)| New {
                 observed_generation: report.observed_generation,
                 conditions: &report.conditions,
                 data: &report.data,
                 metadata: report.metadata.as_ref(),
                 created_time: report.created_time,
-                recheck_time: aggregated.recheck,
+                recheck_time,
                 changes,
-                phase: aggregated.status.phase.as_str(),
+                phase: status.phase.as_str(),
                 at: author.at,
                 actor: author.actor,
                 request_id: author.request_id,
@@ -85,7 +93,7 @@ impl Line {
         };
         let columns =
             to_raw_value(&columns).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
-        Ok(Line { id: id.0, columns })
+        Ok(Line { id, columns })
     }
 }
 

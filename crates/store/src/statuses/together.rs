@@ -10,17 +10,17 @@ use hyperfleet_core::identity::ResourceId;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use super::known::{Known, Memory};
 use super::line::{self, Line};
-use crate::author::Stored;
 use crate::database::Store;
 use crate::error::StoreError;
-use crate::resources::Owner;
 use crate::stored;
 use crate::together::Together;
 
 /// The reports that are read and stored together. An answer that is `None` is none.
 #[derive(Debug)]
 pub(crate) struct Reports {
+    pub(super) memory: Memory,
     reads: Arc<Together<Uuid, Option<Read>>>,
     writes: Arc<Together<Line, Option<bool>>>,
 }
@@ -28,10 +28,12 @@ pub(crate) struct Reports {
 /// A resource with its reports; `None` if there is none.
 type Read = Option<Arc<PgRow>>;
 
-impl Default for Reports {
-    fn default() -> Self {
+impl Reports {
+    /// With so much memory for resources that may be reported on again.
+    pub(crate) fn new(memory: usize) -> Reports {
         let flights = flights();
         Reports {
+            memory: Memory::new(memory),
             reads: Together::new(flights),
             writes: Together::new(flights),
         }
@@ -46,23 +48,18 @@ fn flights() -> usize {
 }
 
 impl Store {
-    /// A resource with its reports, and the revision it is at. The outer `None` is no answer.
+    /// A resource with its reports, as it is now. The outer `None` is no answer.
     pub(super) async fn read_together(
         &self,
-        (kind, owner, id): (Option<&str>, Owner, ResourceId),
-    ) -> Result<Option<Option<(i64, Stored)>>, StoreError> {
+        id: ResourceId,
+    ) -> Result<Option<Option<Known>>, StoreError> {
         let store = self.clone();
         let run = move |ids| read(store.clone(), ids);
         let Some(found) = self.reports.reads.call(id.0, run).await.flatten() else {
             return Ok(None);
         };
         let found = found.as_deref().map(stored::from_row).transpose()?;
-        Ok(Some(found.filter(|(_, stored)| {
-            let found = &stored.resource;
-            kind.is_none_or(|kind| found.kind == kind)
-                && owner.owns(found)
-                && self.sight.as_ref().is_none_or(|sight| sight.holds(found))
-        })))
+        Ok(Some(found.map(Known::read_now)))
     }
 
     /// Whether the report was stored. `None` is no answer.

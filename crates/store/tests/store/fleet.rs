@@ -89,8 +89,12 @@ pub(crate) fn author() -> Author<'static> {
 
 impl Fleet {
     pub(crate) async fn new() -> Fleet {
+        Fleet::on(TestDatabase::new().await.store)
+    }
+
+    pub(crate) fn on(store: Store) -> Fleet {
         Fleet {
-            store: TestDatabase::new().await.store,
+            store,
             kinds: Registry::new(kinds()).unwrap(),
             rules: rules(""),
         }
@@ -229,45 +233,40 @@ impl Fleet {
         id: ResourceId,
         report: &AdapterStatus,
     ) -> Result<Option<()>, StoreError> {
+        let target = (None, Owner::Any, id);
+        let decide = |stored: &mut Stored| Ok::<_, ()>(self.decide(stored, report));
         let reported = self
             .store
-            .report((None, Owner::Any, id), author(), self, |stored| {
-                let before = stored
-                    .reports
-                    .iter()
-                    .find(|other| other.adapter == report.adapter);
-                let mut after = stored.clone();
-                after
-                    .reports
-                    .retain(|other| other.adapter != report.adapter);
-                after.reports.push(report.clone());
-                let store = if is_removable(
-                    &stored.resource,
-                    self.rules.rules(&stored.resource.kind).required(),
-                    &after.reports,
-                    stored.has_children,
-                ) {
-                    ReportWrite::Last {
-                        report: report.clone(),
-                    }
-                } else {
-                    let aggregated = self.aggregate(&after, report.last_report_time);
-                    let report = report.clone();
-                    if before.is_some_and(|before| report.repeats(before)) {
-                        ReportWrite::Repeated { report, aggregated }
-                    } else {
-                        let changes = condition_changes(before, &report);
-                        ReportWrite::Changed {
-                            report,
-                            aggregated,
-                            changes,
-                        }
-                    }
-                };
-                Ok::<_, ()>(Decision { answer: (), store })
-            })
+            .report(target, &report.adapter, author(), self, decide)
             .await?;
-        Ok(reported.map(Result::unwrap))
+        Ok(reported.map(|reported| reported.unwrap().0))
+    }
+
+    pub(crate) fn decide(&self, stored: &mut Stored, report: &AdapterStatus) -> Decision<()> {
+        let before = stored.clone();
+        let before_it = before.report(&report.adapter);
+        stored.put(report.clone());
+        let required = self.rules.rules(&stored.resource.kind).required();
+        let store = if is_removable(
+            &stored.resource,
+            required,
+            &stored.reports,
+            stored.has_children,
+        ) {
+            *stored = before;
+            ReportWrite::Last(report.clone())
+        } else {
+            let aggregated = self.aggregate(stored, report.last_report_time);
+            stored.resource.status = aggregated.status;
+            match before_it.is_some_and(|before| report.repeats(before)) {
+                true => ReportWrite::Repeated,
+                false => ReportWrite::Changed {
+                    changes: condition_changes(before_it, report),
+                    recheck: aggregated.recheck,
+                },
+            }
+        };
+        Decision { answer: (), store }
     }
 }
 

@@ -9,6 +9,7 @@ mod history;
 mod lists;
 mod rechecks;
 mod reports;
+mod reports_known;
 mod reports_together;
 mod resources;
 mod sentinels;
