@@ -17,6 +17,9 @@ pub(crate) const FAILED_SHARE: u32 = 100;
 /// Labels spread the fleet over so many shards.
 pub(crate) const SHARDS: u32 = 10;
 
+/// Clusters whose adapters report at about the same time: what a Sentinel announces in a second or two.
+pub(crate) const ROUND: u32 = 500;
+
 #[derive(Debug)]
 pub(crate) struct Fleet {
     /// Keeps the names of one run apart from those of another.
@@ -25,6 +28,8 @@ pub(crate) struct Fleet {
     ids: Vec<String>,
     created: AtomicU32,
     patched: AtomicU32,
+    /// Reports of rounds so far.
+    round: AtomicU32,
     reports: Reports,
     /// Adapters report on so many of them, the first.
     reported: u32,
@@ -52,6 +57,7 @@ impl Fleet {
             ids,
             created: AtomicU32::new(0),
             patched: AtomicU32::new(0),
+            round: AtomicU32::new(0),
             reported: reported.min(clusters),
         };
         Ok((Arc::new(fleet), outcome))
@@ -100,6 +106,11 @@ impl Fleet {
         Call::new(Method::PUT, path, body.to_string())
     }
 
+    /// The cluster and the adapter whose turn it is in the round.
+    pub(crate) fn next_of_round(&self) -> (u32, usize) {
+        round(self.round.fetch_add(1, Ordering::Relaxed), self.reported)
+    }
+
     /// A cluster that is not there yet.
     pub(crate) fn create(&self) -> Call {
         let number = self.created.fetch_add(1, Ordering::Relaxed);
@@ -112,6 +123,17 @@ impl Fleet {
         let body = json!({ "spec": spec(cluster, number + 1) });
         Call::new(Method::PATCH, self.path(cluster), body.to_string())
     }
+}
+
+/// The report with this number: every pair of a round comes once, those of a cluster far from each other.
+fn round(number: u32, clusters: u32) -> (u32, usize) {
+    const ADAPTERS: u32 = report::ADAPTERS.len() as u32;
+    const PAIRS: u32 = ROUND * ADAPTERS;
+    /// Shares no factor with the number of pairs, and is about the golden section of it.
+    const STRIDE: u32 = 2_473;
+    let pair = number % PAIRS * STRIDE % PAIRS;
+    let cluster = number / PAIRS * ROUND + pair / ADAPTERS;
+    (cluster % clusters, (pair % ADAPTERS) as usize)
 }
 
 fn create(run: &str, what: &str, number: u32) -> Call {
@@ -151,5 +173,36 @@ fn id_of(answer: &Answer) -> Result<String> {
     match body["id"].as_str() {
         Some(id) => Ok(id.to_owned()),
         None => bail!("the server answered a create without an id: {body}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn in_a_round_every_adapter_reports_once_on_every_cluster() {
+        let pairs = ROUND * 8;
+        let of = |from: u32| {
+            let pairs = (from..from + pairs).map(|number| round(number, 10_000));
+            pairs.collect::<HashSet<_>>()
+        };
+        let (first, second) = (of(0), of(pairs));
+        assert_eq!(first.len() as u32, pairs);
+        assert!(first.iter().all(|(cluster, _)| *cluster < ROUND));
+        assert!(first.is_disjoint(&second));
+        assert!(of(10_000 * 8).is_subset(&first), "over again");
+    }
+
+    #[test]
+    fn two_reports_on_one_cluster_are_far_from_each_other() {
+        let clusters: Vec<u32> = (0..ROUND * 8)
+            .map(|number| round(number, 10_000).0)
+            .collect();
+        for near in clusters.windows(64) {
+            assert_eq!(near.iter().collect::<HashSet<_>>().len(), near.len());
+        }
     }
 }

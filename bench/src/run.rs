@@ -64,9 +64,11 @@ async fn measure(args: ApiArgs, url: &str, watched: Watched) -> Result<()> {
             .figures("seed", creating, seeded.elapsed, seeded.spent),
     ];
     fleet.fail_some(&load).await?;
+    let mut has_reports = false;
     for scenario in Scenario::ALL.iter().filter(wanted) {
-        if *scenario == Scenario::Report {
+        if matches!(scenario, Scenario::Report | Scenario::ReportRound) && !has_reports {
             fleet.report_all(&load).await?;
+            has_reports = true;
         }
         eprintln!("{}: {}", scenario.name(), args.duration);
         let outcome = load.repeat(*scenario, &fleet, args.duration.get()).await?;

@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::connection::Call;
-use crate::fleet::{FAILED_SHARE, Fleet, SHARDS};
+use crate::fleet::{FAILED_SHARE, Fleet, ROUND, SHARDS};
 use crate::report::{ADAPTERS, Says};
 
 /// In the order in which they run: those that change nothing first, on the fleet as it was seeded.
@@ -18,6 +18,7 @@ pub(crate) enum Scenario {
     ListCondition,
     ListUnreconciled,
     Report,
+    ReportRound,
     Patch,
     Create,
 }
@@ -30,6 +31,7 @@ impl Scenario {
         Scenario::ListCondition,
         Scenario::ListUnreconciled,
         Scenario::Report,
+        Scenario::ReportRound,
         Scenario::Patch,
         Scenario::Create,
     ];
@@ -42,6 +44,7 @@ impl Scenario {
             Scenario::ListCondition => "list-condition",
             Scenario::ListUnreconciled => "list-unreconciled",
             Scenario::Report => "report",
+            Scenario::ReportRound => "report-round",
             Scenario::Patch => "patch",
             Scenario::Create => "create",
         }
@@ -65,6 +68,9 @@ impl Scenario {
                 "PUT of a status by one of {} adapters on one of {reported} clusters; half say nothing new",
                 ADAPTERS.len()
             ),
+            Scenario::ReportRound => format!(
+                "the same, but {ROUND} clusters after the other: each adapter reports on each of them once"
+            ),
             Scenario::Patch => "PATCH of a random cluster's spec".to_owned(),
             Scenario::Create => "POST of a new cluster".to_owned(),
         }
@@ -83,9 +89,11 @@ impl Scenario {
             Scenario::ListUnreconciled => search("status.conditions.Reconciled='False'"),
             Scenario::Report => {
                 let cluster = dice.u32(..fleet.reported());
-                let adapter = dice.usize(..ADAPTERS.len());
-                let says = if dice.bool() { Says::Same } else { Says::New };
-                fleet.report(cluster, adapter, says)
+                fleet.report(cluster, dice.usize(..ADAPTERS.len()), half_new(dice))
+            }
+            Scenario::ReportRound => {
+                let (cluster, adapter) = fleet.next_of_round();
+                fleet.report(cluster, adapter, half_new(dice))
             }
             Scenario::Patch => fleet.patch(cluster),
             Scenario::Create => fleet.create(),
@@ -97,10 +105,16 @@ impl Scenario {
         match self {
             Scenario::Create => status == StatusCode::CREATED,
             // 204: another report on the same pair overtook this one, as happens between adapters too.
-            Scenario::Report => matches!(status, StatusCode::CREATED | StatusCode::NO_CONTENT),
+            Scenario::Report | Scenario::ReportRound => {
+                matches!(status, StatusCode::CREATED | StatusCode::NO_CONTENT)
+            }
             _ => status == StatusCode::OK,
         }
     }
+}
+
+fn half_new(dice: &mut fastrand::Rng) -> Says {
+    if dice.bool() { Says::Same } else { Says::New }
 }
 
 fn search(expression: &str) -> Call {
