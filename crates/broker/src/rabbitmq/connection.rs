@@ -20,6 +20,10 @@ pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 /// leaves a dead peer unseen for two minutes.
 const HEARTBEAT: u16 = 10;
 
+/// Bytes of a frame, unless the URL says otherwise; longer messages go in several. A connection holds room for 64 of
+/// the largest: 8 MiB with the server's own limit of 128 KiB, and no message of ours is longer than a few KiB.
+const FRAME_MAX: u32 = 16 << 10;
+
 /// Where the server is; cheap to clone.
 #[derive(Clone)]
 pub(super) struct Server {
@@ -48,6 +52,7 @@ impl Server {
             uri.vhost = "/".to_owned();
         }
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
+        uri.query.frame_max.get_or_insert(FRAME_MAX);
         Ok(Self {
             uri: Arc::new(uri),
             shown: url.clone(),
@@ -99,13 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn the_url_may_choose_the_heartbeat() {
+    fn the_url_may_choose_the_heartbeat_and_the_size_of_frames() {
+        let chosen = |url| {
+            let query = server(url).unwrap().uri.query.clone();
+            (query.heartbeat, query.frame_max)
+        };
+        let usual = (Some(HEARTBEAT), Some(FRAME_MAX));
+        assert_eq!(chosen("amqp://h"), usual);
         assert_eq!(
-            server("amqp://h").unwrap().uri.query.heartbeat,
-            Some(HEARTBEAT)
+            chosen("amqp://h/%2f?heartbeat=30&frame_max=4096"),
+            (Some(30), Some(4096))
         );
-        let chosen = server("amqp://h/%2f?heartbeat=30").unwrap();
-        assert_eq!(chosen.uri.query.heartbeat, Some(30));
     }
 
     #[cfg(not(feature = "rabbitmq-tls"))]
