@@ -1,4 +1,4 @@
-//! One request to the API server, bounded in rate, time and size.
+//! One request to the API server, bounded in rate, number, time and size.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl KubernetesTransport {
         request: Request<Vec<u8>>,
         doing: &Doing,
     ) -> Result<Value, TransportError> {
-        self.limiter.acquire().await;
+        let _under_way = self.limiter.acquire().await;
         let timeout = self.config.timeout;
         let answer = tokio::time::timeout(timeout, self.exchange(request));
         match answer.await {
