@@ -226,8 +226,8 @@ pub struct DatabaseConfig {
     pub debug: bool,
     pub ssl: SslConfig,
     pub pool: PoolConfig,
-    /// Memory for resources that were reported on lately, in MiB: the next report need not read them. 128 if nothing is
-    /// said, which is room for about ten thousand clusters with eight adapters each; 0 for none.
+    /// Memory for resources that were reported on lately, in MiB: the next report need not read them. 12 if nothing is
+    /// said, which is room for about 900 clusters with eight adapters each; 0 for none.
     pub report_memory_mib: Option<u32>,
 }
 

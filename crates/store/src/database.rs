@@ -55,7 +55,7 @@ impl Default for DatabaseOptions {
             log_statements: false,
             acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
-            report_memory: 128 << 20,
+            report_memory: 12 << 20,
         }
     }
 }

@@ -31,20 +31,16 @@ type Read = Option<Arc<PgRow>>;
 impl Reports {
     /// With so much memory for resources that may be reported on again.
     pub(crate) fn new(memory: usize) -> Reports {
-        let flights = flights();
+        // The fewer statements are under way at a time, the more reports are in each. As many as keep a machine busy
+        // that PostgreSQL shares with this process, and few enough to leave connections to everybody else. One that
+        // writes also waits for the disk.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Reports {
             memory: Memory::new(memory),
-            reads: Together::new(flights),
-            writes: Together::new(flights),
+            reads: Together::new((cores / 2).clamp(1, 8)),
+            writes: Together::new(cores.clamp(1, 8)),
         }
     }
-}
-
-/// Statements of each kind that are under way at a time: the fewer, the more reports in each. As many as keep a machine
-/// busy that PostgreSQL shares with this process, and few enough to leave connections to everybody else.
-fn flights() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (cores / 2).clamp(1, 8)
 }
 
 impl Store {
