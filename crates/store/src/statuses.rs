@@ -2,7 +2,7 @@
 //!
 //! | call | round trips | cost |
 //! |---|---|---|
-//! | `report` | 2, shared with reports on other resources | by key; one row write when nothing but its time is new, else two, and a line of history when a condition changed |
+//! | `report` | 2, or 1 if its resource is remembered; shared with reports on other resources | by key; one row write when nothing but its time is new, else two, and a line of history when a condition changed |
 //! | `report`, the last of a deletion | 6 and 2 for each ancestor that goes with it | by key |
 //! | `statuses` | 1 | by key, one row per adapter |
 

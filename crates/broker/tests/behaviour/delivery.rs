@@ -1,6 +1,7 @@
 //! Who receives what.
 
 use hyperfleet_broker::SubscribeOptions;
+use serde_json::json;
 use tokio::time::timeout;
 
 use crate::bench::{Case, PATIENCE, Promise, QUIET, assert_quiet, event, next, take_ids};
@@ -9,6 +10,7 @@ use crate::promise;
 pub(crate) fn promises() -> Vec<Promise> {
     promise![
         an_event_reaches_every_subscription_unchanged,
+        a_large_event_arrives_whole,
         consumers_of_one_subscription_share_its_messages,
         an_acked_message_is_not_delivered_again,
         a_subscription_keeps_its_messages_while_it_has_no_consumer,
@@ -43,6 +45,26 @@ async fn an_event_reaches_every_subscription_unchanged(case: Case) {
     assert_eq!(case.counted("messages_published_total"), 1);
     assert_eq!(case.counted("messages_consumed_total"), 2);
     assert_eq!(case.counted("redeliveries_total"), 0);
+}
+
+/// Larger than what a broker may carry in one piece.
+async fn a_large_event_arrives_whole(case: Case) {
+    let mut dns = case.subscribe_many("dns", 2).await;
+    let mut large = event("large");
+    large.data = json!({"id": "large", "text": "ü".repeat(100_000)});
+    let publisher = case.broker.publisher();
+    let small = event("small");
+    for event in [&large, &small] {
+        publisher.publish(&case.topic, event).await.unwrap();
+    }
+    let mut events = Vec::new();
+    for _ in 0..2 {
+        let delivery = next(&mut dns).await;
+        events.push(delivery.event.clone());
+        delivery.ack().await;
+    }
+    events.sort_by(|one, other| one.id.cmp(&other.id));
+    assert!(events == [large, small], "something else arrived");
 }
 
 async fn consumers_of_one_subscription_share_its_messages(case: Case) {

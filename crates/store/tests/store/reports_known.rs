@@ -1,11 +1,14 @@
 //! What is remembered of a resource from one report to the next is what is stored, whoever writes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hyperfleet_core::adapter_status::AdapterStatus;
 use hyperfleet_core::identity::ResourceId;
 use hyperfleet_store::testing::TestDatabase;
-use hyperfleet_store::{DatabaseOptions, Decision, Owner, ReportWrite, Store, Stored};
+use hyperfleet_store::{
+    DatabaseOptions, Decision, Observer, Operation, Owner, ReportWrite, Store, StoreError, Stored,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -228,4 +231,44 @@ async fn what_is_known_answers_nobody() {
     other.report(id, &done("b")).await.unwrap();
     let stored = seen(one, id).await.unwrap();
     assert_eq!(stored.reports.len(), 2);
+}
+
+/// Hears which reports found their resource remembered.
+#[derive(Debug, Default)]
+struct Heard(Mutex<Vec<bool>>);
+
+impl Observer for Heard {
+    fn call(&self, _: Operation, _: &'static str, _: Duration, _: Option<&StoreError>) {}
+
+    fn unreconciled(&self, _: &str, _: bool) {}
+
+    fn reported(&self, remembered: bool) {
+        self.0.lock().unwrap().push(remembered);
+    }
+}
+
+#[tokio::test]
+async fn memory_that_others_make_old_is_not_used_until_they_stop() {
+    let replicas = Replicas::new().await;
+    let [one, other] = &replicas.remembering;
+    let heard = Arc::new(Heard::default());
+    let one = Fleet::on(one.store.clone().observed(heard.clone()));
+    let id = one.create("Cluster", "shared").await.id;
+    let report = async |fleet: &Fleet| {
+        let mut said = done("a");
+        said.last_report_time = now();
+        fleet.report(id, &said).await.unwrap();
+    };
+    for _ in 0..20 {
+        report(&one).await;
+        report(other).await;
+    }
+    let mut remembered = std::mem::take(&mut *heard.0.lock().unwrap());
+    remembered.retain(|remembered| *remembered);
+    assert_eq!(remembered.len(), 0, "each time the other one wrote since");
+    for _ in 0..100 {
+        report(&one).await;
+    }
+    let heard = heard.0.lock().unwrap();
+    assert_eq!((heard.first(), heard.last()), (Some(&false), Some(&true)));
 }
