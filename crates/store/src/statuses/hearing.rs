@@ -36,7 +36,7 @@ pub(super) struct Hearing<'a, D> {
 }
 
 /// Where what a report is judged on comes from, and so how the outcome is stored.
-enum From {
+enum Basis {
     Memory,
     Together,
     Alone(Attempt<'static>),
@@ -58,15 +58,15 @@ where
             // What is left of it is not for memory to say.
             && !known.stored.resource.is_deleting()
         {
-            if let Some(heard) = self.settle(known, From::Memory).await? {
+            if let Some(heard) = self.settle(known, Basis::Memory).await? {
                 return Ok(Some(heard));
             }
             revision = None;
         }
         for number in Attempt::numbers() {
-            let (found, from) = match number {
+            let (found, basis) = match number {
                 1 => match self.store.read_together(id).await? {
-                    Some(found) => (found, From::Together),
+                    Some(found) => (found, Basis::Together),
                     None => continue,
                 },
                 _ => self.read_alone(number).await?,
@@ -77,18 +77,18 @@ where
             if let Some(revision) = revision.take() {
                 self.store.reports.memory.was(known.revision == revision);
             }
-            if let Some(heard) = self.settle(known, from).await? {
+            if let Some(heard) = self.settle(known, basis).await? {
                 return Ok(Some(heard));
             }
         }
         Err(Attempt::contended(id))
     }
 
-    async fn read_alone(&self, number: u32) -> Result<(Option<Known>, From), StoreError> {
+    async fn read_alone(&self, number: u32) -> Result<(Option<Known>, Basis), StoreError> {
         let (kind, owner, id) = self.target;
         let mut attempt = Attempt::begin(self.store, number, id).await?;
         let found = stored::read(&mut *attempt, kind, owner, id, self.store.sight()).await?;
-        Ok((found.map(Known::read_now), From::Alone(attempt)))
+        Ok((found.map(Known::read_now), Basis::Alone(attempt)))
     }
 
     /// Whether it is what the caller means, and may see.
@@ -105,9 +105,9 @@ where
     async fn settle(
         &mut self,
         mut known: Known,
-        from: From,
+        basis: Basis,
     ) -> Result<Option<Heard<T, E>>, StoreError> {
-        let is_guess = matches!(from, From::Memory);
+        let is_guess = matches!(basis, Basis::Memory);
         let memory = &self.store.reports.memory;
         let stored = Arc::make_mut(&mut known.stored);
         let was_unreconciled = is_unreconciled(&stored.resource.status);
@@ -125,7 +125,7 @@ where
             }
             ReportWrite::Last(report) => {
                 // Takes its locks itself, from the outermost ancestor in.
-                drop(from);
+                drop(basis);
                 let before = (&*known.stored, known.revision);
                 let (store, author) = (self.store, self.author);
                 let gone = deletion::finalize(store, before, report, author, self.rules).await?;
@@ -138,9 +138,11 @@ where
             ReportWrite::Changed { changes, recheck } => Some((&**changes, *recheck)),
         };
         let line = Line::new(known.revision, stored, self.adapter, self.author, new)?;
-        let settled = match from {
-            From::Memory | From::Together => self.store.store_together(line).await.unwrap_or(false),
-            From::Alone(mut attempt) => {
+        let settled = match basis {
+            Basis::Memory | Basis::Together => {
+                self.store.store_together(line).await.unwrap_or(false)
+            }
+            Basis::Alone(mut attempt) => {
                 let stored = line::store(&mut attempt, &[&line]).await?;
                 attempt.finish(!stored.is_empty()).await?
             }
