@@ -130,22 +130,30 @@ impl Memory {
 
 /// About how much memory it takes.
 fn size(stored: &Stored) -> usize {
-    /// What a resource, a report, a condition or a label takes beside its texts.
-    const EACH: [usize; 4] = [1024, 256, 160, 128];
-    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let Stored {
-        resource, reports, ..
-    } = stored;
+    // Beside the texts of each.
+    const RESOURCE: usize = 1024;
+    const REPORT: usize = 256;
+    const CONDITION: usize = 160;
+    const LABEL: usize = 128;
+    let condition = |reason: &Option<String>, message: &Option<String>| {
+        let texts = [reason, message].into_iter().flatten();
+        CONDITION + texts.map(String::len).sum::<usize>()
+    };
+    let resource = &stored.resource;
     let conditions = resource.status.conditions.iter();
-    let said = conditions.map(|one| EACH[2] + text(&one.reason) + text(&one.message));
-    let reported = reports.iter().map(|report| {
+    let conditions = conditions.map(|one| condition(&one.reason, &one.message));
+    let reports = stored.reports.iter().map(|report| {
         let conditions = report.conditions.iter();
-        let said = conditions.map(|one| EACH[2] + text(&one.reason) + text(&one.message));
+        let conditions = conditions.map(|one| condition(&one.reason, &one.message));
         let metadata = report.metadata.as_ref().map_or(0, FreeObject::size);
-        EACH[1] + said.sum::<usize>() + report.data.size() + metadata
+        REPORT + conditions.sum::<usize>() + report.data.size() + metadata
     });
-    let labels = (resource.labels.len() + resource.tenancy.len()) * EACH[3];
-    EACH[0] + said.sum::<usize>() + reported.sum::<usize>() + labels + free::size(&resource.spec)
+    let labels = LABEL * (resource.labels.len() + resource.tenancy.len());
+    RESOURCE
+        + conditions.sum::<usize>()
+        + reports.sum::<usize>()
+        + labels
+        + free::size(&resource.spec)
 }
 
 #[cfg(test)]
