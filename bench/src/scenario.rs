@@ -69,7 +69,7 @@ impl Scenario {
                 ADAPTERS.len()
             ),
             Scenario::ReportRound => format!(
-                "the same, but {ROUND} clusters after the other: each adapter reports on each of them once"
+                "the same, {ROUND} clusters at a time: each adapter reports once on each of them"
             ),
             Scenario::Patch => "PATCH of a random cluster's spec".to_owned(),
             Scenario::Create => "POST of a new cluster".to_owned(),

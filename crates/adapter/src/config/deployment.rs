@@ -186,7 +186,7 @@ pub struct KubernetesClient {
     pub kube_config_path: Option<PathBuf>,
     /// Requests per second; zero is 100.
     pub qps: f64,
-    /// Requests at once; zero is 200.
+    /// Requests that may come before their time by `qps`; zero is 200. At most 32 are under way at a time.
     pub burst: u32,
     /// Accepted for older files; the version is discovered.
     pub api_version: String,
