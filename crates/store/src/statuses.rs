@@ -59,7 +59,8 @@ impl Store {
     /// it, and the status it leads to. Otherwise it leaves it as it is. It runs again after a lost race, on what is
     /// stored then.
     ///
-    /// Gives the answer, and what is stored now. `None` when there is no such resource.
+    /// Gives the answer, and what is stored now; whether it has children is true of what is being deleted only, since
+    /// nobody asks for the rest. `None` when there is no such resource.
     pub async fn report<T, E>(
         &self,
         target: (Option<&str>, Owner, ResourceId),

@@ -185,12 +185,17 @@ fn a_report_is_judged_on_what_is_stored_whoever_wrote_it() {
     });
 }
 
-/// Past every revision, so nobody who remembers can notice.
-async fn write_by_hand(fleet: &Fleet) {
+/// A cluster that the first replica knows, and that was changed past every revision, so that it cannot notice.
+async fn known_and_written_by_hand() -> (Replicas, ResourceId) {
+    let replicas = Replicas::new().await;
+    let one = &replicas.remembering[0];
+    let id = one.create("Cluster", "known").await.id;
+    one.report(id, &done("a")).await.unwrap();
     sqlx::query("UPDATE adapter_statuses SET data = '{\"by\": \"hand\"}'")
-        .execute(fleet.store.pool_for_tests())
+        .execute(one.store.pool_for_tests())
         .await
         .unwrap();
+    (replicas, id)
 }
 
 /// Whether a report of `b` is judged on what is stored by now of `a`'s.
@@ -203,11 +208,8 @@ async fn notices(fleet: &Fleet, id: ResourceId) -> bool {
 
 #[tokio::test]
 async fn what_is_known_is_not_read_again_unless_somebody_else_wrote() {
-    let replicas = Replicas::new().await;
+    let (replicas, id) = known_and_written_by_hand().await;
     let [one, other] = &replicas.remembering;
-    let id = one.create("Cluster", "known").await.id;
-    one.report(id, &done("a")).await.unwrap();
-    write_by_hand(one).await;
     assert!(!notices(one, id).await);
     assert!(!notices(one, id).await);
     assert!(notices(&replicas.forgetful, id).await);
@@ -217,11 +219,8 @@ async fn what_is_known_is_not_read_again_unless_somebody_else_wrote() {
 
 #[tokio::test]
 async fn what_is_known_answers_nobody() {
-    let replicas = Replicas::new().await;
+    let (replicas, id) = known_and_written_by_hand().await;
     let [one, other] = &replicas.remembering;
-    let id = one.create("Cluster", "known").await.id;
-    one.report(id, &done("a")).await.unwrap();
-    write_by_hand(one).await;
     let stored = seen(one, id).await.unwrap();
     assert_ne!(
         stored.reports[0].data.text(),

@@ -16,7 +16,7 @@ pub struct KubernetesConfig {
     pub kube_config_path: Option<PathBuf>,
     /// Requests per second, on average.
     pub qps: f64,
-    /// Requests that may come before their time by that rate. At most 32 are under way at a time.
+    /// Requests that may come before their time by that rate.
     pub burst: u32,
     /// Under which name our fields are kept.
     pub field_manager: String,
