@@ -57,8 +57,9 @@ pub struct Adapter {
     options: ServeOptions,
 }
 
-/// Deliveries held per run: some of them wait for a resource that is being worked on.
-const HELD_PER_RUN: usize = 4;
+/// How many resources may wait here for their turn, each with its newest event. As long as there is room, a queue of
+/// events about the same resources costs no more than one look at each.
+const WAITING: usize = 1000;
 
 impl Adapter {
     /// Connects to everything. Returns once Kubernetes has answered and the subscription exists.
@@ -113,7 +114,7 @@ impl Adapter {
             }
         }
         let subscribe = SubscribeOptions {
-            concurrency: options.max_concurrency * HELD_PER_RUN,
+            concurrency: options.max_concurrency + WAITING,
             drain_timeout: options.drain_timeout,
             ..SubscribeOptions::default()
         };

@@ -121,10 +121,10 @@ impl AdapterMetrics {
         self.errors.with_label_values(&[&self.name, kind]).inc();
     }
 
-    pub(crate) fn settled(&self, how: &str, deliveries: usize) {
+    pub(crate) fn settled(&self, how: &str) {
         self.settled
             .with_label_values(&[self.name.as_str(), how])
-            .inc_by(deliveries as u64);
+            .inc();
     }
 
     pub(crate) fn operation(&self, operation: &str, kind: &str, ok: bool) {

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!  Subscriber ─► queue by resource ─► at most max_concurrency runs ─► ack │ nack │ dead letter
-//!                  └─ an event for a resource that waits already joins it
+//!                  └─ a newer event for a resource that waits takes its place; the older one is acknowledged
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+mod turns;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use self::turns::Turns;
 use crate::event::Subject;
 use crate::pipeline::{Engine, Outcome};
 
@@ -55,8 +58,7 @@ pub async fn serve(
     let mut dispatcher = Dispatcher {
         engine,
         options,
-        waiting: HashMap::new(),
-        ready: VecDeque::new(),
+        turns: Turns::new(),
         running: HashMap::new(),
         runs: JoinSet::new(),
     };
@@ -64,9 +66,9 @@ pub async fn serve(
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            Some(ended) = dispatcher.runs.join_next_with_id() => dispatcher.ended(ended).await,
+            Some(ended) = dispatcher.runs.join_next_with_id() => dispatcher.ended(ended),
             delivery = subscriber.next() => match delivery {
-                Some(delivery) => dispatcher.take(delivery).await,
+                Some(delivery) => dispatcher.take(delivery),
                 None => break,
             },
         }
@@ -79,61 +81,47 @@ pub async fn serve(
 struct Dispatcher {
     engine: Arc<Engine>,
     options: ServeOptions,
-    /// Deliveries not yet worked on, by resource.
-    waiting: HashMap<String, Vec<Delivery>>,
-    /// Resources that wait and are not being worked on, oldest first.
-    ready: VecDeque<String>,
-    /// Deliveries being worked on.
-    running: HashMap<Id, Batch>,
+    /// Deliveries not yet worked on.
+    turns: Turns<Delivery>,
+    /// Deliveries being worked on, with their resource.
+    running: HashMap<Id, (String, Delivery)>,
     runs: JoinSet<Outcome>,
 }
 
-/// The deliveries one run is for.
-struct Batch {
-    key: String,
-    deliveries: Vec<Delivery>,
-}
-
 impl Dispatcher {
-    async fn take(&mut self, delivery: Delivery) {
-        let key = match Subject::of(&delivery.event) {
-            Ok(subject) => subject.key(),
+    fn take(&mut self, delivery: Delivery) {
+        let subject = match Subject::of(&delivery.event) {
+            Ok(subject) => subject,
             Err(malformed) => {
                 let reason = malformed.to_string();
                 tracing::warn!(event_id = delivery.event.id, reason, "event is parked");
-                self.count("dead_letter", 1);
-                delivery.dead_letter(&reason).await;
+                self.settle(delivery, Outcome::Malformed(reason));
                 return;
             }
         };
-        let batch = self.waiting.entry(key.clone()).or_default();
-        batch.push(delivery);
-        let is_running = self.running.values().any(|batch| batch.key == key);
-        if batch.len() == 1 && !is_running {
-            self.ready.push_back(key);
+        let (key, generation) = (subject.key(), subject.generation);
+        if let Some(replaced) = self.turns.wait(key, generation, delivery) {
+            self.count("superseded");
+            tokio::spawn(replaced.ack());
         }
     }
 
     fn start(&mut self) {
         while self.runs.len() < self.options.max_concurrency.max(1) {
-            let Some(key) = self.ready.pop_front() else {
+            let Some((key, delivery)) = self.turns.begin() else {
                 return;
             };
-            let deliveries = self.waiting.remove(&key).unwrap_or_default();
-            let Some(newest) = deliveries.last() else {
-                continue;
-            };
             let engine = Arc::clone(&self.engine);
-            let event = newest.event.clone();
-            let attempt = newest.attempt;
+            let event = delivery.event.clone();
+            let attempt = delivery.attempt;
             let limit = self.options.event_timeout;
             let run = async move { handle(&engine, &event, attempt, limit).await };
             let task = self.runs.spawn(run);
-            self.running.insert(task.id(), Batch { key, deliveries });
+            self.running.insert(task.id(), (key, delivery));
         }
     }
 
-    async fn ended(&mut self, ended: Result<(Id, Outcome), JoinError>) {
+    fn ended(&mut self, ended: Result<(Id, Outcome), JoinError>) {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
             Err(error) => {
@@ -148,32 +136,29 @@ impl Dispatcher {
                 )
             }
         };
-        let Some(batch) = self.running.remove(&id) else {
-            return;
-        };
-        if self.waiting.contains_key(&batch.key) {
-            self.ready.push_back(batch.key);
+        if let Some((key, delivery)) = self.running.remove(&id) {
+            self.turns.end(key);
+            self.settle(delivery, outcome);
         }
-        self.settle(batch.deliveries, outcome).await;
     }
 
-    async fn settle(&self, deliveries: Vec<Delivery>, outcome: Outcome) {
-        let how = match &outcome {
+    /// Goes on by itself: a broker that is slow to take a message back holds up nothing else.
+    fn settle(&self, delivery: Delivery, outcome: Outcome) {
+        self.count(match &outcome {
             Outcome::Done(_) => "ack",
             Outcome::Retry { .. } => "nack",
             Outcome::Malformed(_) => "dead_letter",
-        };
-        self.count(how, deliveries.len());
-        for delivery in deliveries {
-            match &outcome {
+        });
+        tokio::spawn(async move {
+            match outcome {
                 Outcome::Done(_) => delivery.ack().await,
                 Outcome::Retry { reason, after } => {
                     let delay = after.unwrap_or_else(|| delay(delivery.attempt));
-                    delivery.nack(delay, reason).await;
+                    delivery.nack(delay, &reason).await;
                 }
-                Outcome::Malformed(reason) => delivery.dead_letter(reason).await,
+                Outcome::Malformed(reason) => delivery.dead_letter(&reason).await,
             }
-        }
+        });
     }
 
     /// Finishes what runs; what only waits goes back to the broker as it is dropped.
@@ -182,7 +167,7 @@ impl Dispatcher {
         while !self.runs.is_empty() {
             let rest = end.saturating_duration_since(Instant::now());
             match timeout(rest, self.runs.join_next_with_id()).await {
-                Ok(Some(ended)) => self.ended(ended).await,
+                Ok(Some(ended)) => self.ended(ended),
                 Ok(None) => break,
                 Err(_) => {
                     tracing::warn!(
@@ -193,13 +178,13 @@ impl Dispatcher {
                 }
             }
         }
-        self.waiting.clear();
+        self.turns = Turns::new();
         self.running.clear();
     }
 
-    fn count(&self, how: &str, deliveries: usize) {
+    fn count(&self, how: &str) {
         if let Some(metrics) = &self.engine.metrics {
-            metrics.settled(how, deliveries);
+            metrics.settled(how);
         }
     }
 }

@@ -106,9 +106,12 @@ async fn start(options: ServeOptions) -> Served {
     start_on(broker, SlowApi::new(), options).await
 }
 
+/// Unsettled at a time: three that are worked on and one that waits.
+const HELD: usize = 4;
+
 async fn start_on(broker: Broker, api: Arc<SlowApi>, options: ServeOptions) -> Served {
     let subscribe = SubscribeOptions {
-        concurrency: 100,
+        concurrency: HELD,
         ..SubscribeOptions::default()
     };
     let mut subscriber = broker.subscribe("t", "s", subscribe).await.unwrap();
@@ -180,6 +183,46 @@ async fn a_resource_is_never_worked_on_twice_at_once_and_duplicates_join_one_run
     let api = served.stop().await;
     assert_eq!(*api.started.borrow(), 3);
     assert_eq!(api.most.load(Ordering::SeqCst), 2);
+}
+
+/// `a`, `b` and `c` are worked on, and of many events about `b` the last one waits.
+async fn with_a_backlog() -> Served {
+    let served = start(ServeOptions::default()).await;
+    served.publish(&event("a", 1)).await;
+    for _ in 0..50 {
+        served.publish(&event("b", 1)).await;
+    }
+    // This one is behind them all, and there is no room for more than one of them.
+    served.publish(&event("c", 1)).await;
+    served.api.wait_started(3).await;
+    served
+}
+
+#[tokio::test]
+async fn a_backlog_about_one_resource_takes_one_place_and_holds_up_no_other() {
+    let served = with_a_backlog().await;
+    served.api.gate.add_permits(100);
+    served.api.wait_reports(4).await;
+    let api = served.stop().await;
+    assert_eq!(*api.started.borrow(), 4, "one more look at b");
+}
+
+#[tokio::test]
+async fn killed_with_a_backlog_every_resource_is_looked_at_again() {
+    let killed = with_a_backlog().await;
+    killed.task.abort();
+    let _ = killed.task.await;
+
+    let next = start_on(killed.broker, killed.api, ServeOptions::default()).await;
+    next.api.wait_started(6).await;
+    next.api.gate.add_permits(100);
+    next.api.wait_reports(4).await;
+    let api = next.stop().await;
+    assert_eq!(
+        *api.started.borrow(),
+        7,
+        "a, b, c, and b for the one that waited"
+    );
 }
 
 #[tokio::test]
