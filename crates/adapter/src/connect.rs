@@ -221,18 +221,18 @@ struct Metered {
 #[async_trait]
 impl Api for Metered {
     async fn call(&self, call: Call) -> Result<Answer, CallError> {
-        let method = call.method.to_string();
+        let Some(metrics) = &self.metrics else {
+            return self.inner.call(call).await;
+        };
+        let (method, endpoint) = (call.method.to_string(), metrics.endpoint(&call.url));
         let started = Instant::now();
         let answer = self.inner.call(call).await;
-        if let Some(metrics) = &self.metrics {
-            let status = match &answer {
-                Ok(answer) => answer.status.as_u16().to_string(),
-                Err(error) => error
-                    .status()
-                    .map_or_else(|| "none".to_owned(), |status| status.as_u16().to_string()),
-            };
-            metrics.api_request(&method, &status, started.elapsed());
-        }
+        let status = match &answer {
+            Ok(answer) => Some(answer.status),
+            Err(error) => error.status(),
+        };
+        let status = status.map_or("none".to_owned(), |status| status.as_u16().to_string());
+        metrics.api_call(&method, &endpoint, &status, started.elapsed());
         answer
     }
 

@@ -59,6 +59,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether the target is asked for anything.
+    pub(crate) fn touches(self) -> bool {
+        !matches!(self, Self::Skip | Self::Nothing | Self::Blocked)
+    }
+
     /// The word in logs and metrics.
     pub fn as_str(self) -> &'static str {
         match self {

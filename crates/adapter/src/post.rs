@@ -1,6 +1,6 @@
 //! The end of every event: what happened is told.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyperfleet_client::{Call, CallError, Method};
 use serde_json::Value as Json;
@@ -167,10 +167,11 @@ async fn perform(
     let Some(call) = &action.call else {
         return Ok(None);
     };
+    let started = Instant::now();
     let sent = calls::send(engine.api.as_ref(), call, &progress.context).await;
     let is_report = call.url.source().contains("/statuses");
     if let Some(metrics) = engine.metrics.as_ref().filter(|_| is_report) {
-        metrics.report(sent.is_ok());
+        metrics.report(sent.is_ok(), started.elapsed());
     }
     sent?;
     let body = call.body.as_ref().filter(|_| is_report);
@@ -204,9 +205,10 @@ async fn send(engine: &Engine, progress: &mut Progress, report: Json) -> Option<
     let url = progress.context.subject.statuses_url();
     let mut call = Call::new(Method::PUT, url).body(report.to_string());
     calls::trace(&mut call.headers, &progress.context);
+    let started = Instant::now();
     let sent: Result<_, CallError> = engine.api.call(call).await;
     if let Some(metrics) = &engine.metrics {
-        metrics.report(sent.is_ok());
+        metrics.report(sent.is_ok(), started.elapsed());
     }
     let failure = match sent {
         Ok(_) => return Some(report),

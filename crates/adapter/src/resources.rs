@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use hyperfleet_transport::TransportError;
+use tokio::time::Instant;
 
 use crate::context::Fault;
 use crate::discover::{self, DiscoverError};
@@ -65,6 +66,9 @@ async fn look(engine: &Engine, progress: &mut Progress, stamp: &Stamp<'_>) -> Op
         return None;
     }
     for (resource, seen) in resources.iter().zip(&found) {
+        if let (Some(metrics), Some(object)) = (&engine.metrics, seen.current()) {
+            metrics.found(object);
+        }
         see(progress, resource, seen.current().cloned());
     }
     let drifts = resources.iter().zip(&found).map(|(resource, seen)| {
@@ -154,7 +158,14 @@ async fn carry_out(
 ) -> bool {
     let resource = &engine.task.resources[index];
     let action = operation.action;
+    let (metrics, kind) = (engine.metrics.as_ref(), resource.kind.kind.as_str());
+    let under_way = metrics.and_then(|metrics| metrics.begins(action, kind));
+    let started = Instant::now();
     let effect = execute(&operation, engine.transport_of(resource)).await;
+    drop(under_way);
+    if let Some(metrics) = metrics {
+        metrics.ends(action, kind, &effect, started.elapsed());
+    }
     tracing::debug!(
         resource = resource.name,
         operation = action.as_str(),
@@ -163,9 +174,6 @@ async fn carry_out(
         ok = effect.is_ok(),
         "resource"
     );
-    if let Some(metrics) = &engine.metrics {
-        metrics.operation(action.as_str(), &resource.kind.kind, effect.is_ok());
-    }
     let went = match effect {
         Ok(Effect::Object(object)) => {
             see(progress, resource, Some(object));

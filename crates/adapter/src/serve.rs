@@ -73,6 +73,7 @@ pub async fn serve(
             },
         }
         dispatcher.start();
+        dispatcher.show();
     }
     dispatcher.drain().await;
     subscriber.close().await;
@@ -90,6 +91,9 @@ struct Dispatcher {
 
 impl Dispatcher {
     fn take(&mut self, delivery: Delivery) {
+        if let Some(metrics) = &self.engine.metrics {
+            metrics.consumed();
+        }
         let subject = match Subject::of(&delivery.event) {
             Ok(subject) => subject,
             Err(malformed) => {
@@ -180,6 +184,12 @@ impl Dispatcher {
         }
         self.turns = Turns::new();
         self.running.clear();
+    }
+
+    fn show(&self) {
+        if let Some(metrics) = &self.engine.metrics {
+            metrics.tracked(self.turns.len());
+        }
     }
 
     fn count(&self, how: &str) {

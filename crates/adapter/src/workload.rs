@@ -9,6 +9,7 @@
 //! | any other with conditions | `Available` or `Ready` | - | `Progressing` |
 //! | any other | it exists | - | - |
 
+use chrono::{DateTime, Utc};
 use serde_json::Value as Json;
 
 /// How far an object is.
@@ -84,6 +85,15 @@ fn job(object: &Json) -> State {
         }
         _ => State::progress("JobPending", "the Job has not started"),
     }
+}
+
+/// When a Job ended, well or not.
+pub(crate) fn ended(job: &Json) -> Option<DateTime<Utc>> {
+    let conditions = ["Complete", "Failed", "SuccessCriteriaMet"];
+    let met = conditions.into_iter().find(|kind| is_true(job, kind));
+    let told = met.and_then(|kind| condition(job, kind)?["lastTransitionTime"].as_str());
+    let completed = job["status"]["completionTime"].as_str();
+    completed.or(told)?.parse().ok()
 }
 
 /// What an agent says of a work outlives the work's next change, so it counts only for the version it is about.

@@ -32,6 +32,11 @@ impl<T> Turns<T> {
         }
     }
 
+    /// How many resources wait or have their turn.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     /// Waits for the next turn of `key`. Returns what need not wait any more: the one that waited, or this one if it is
     /// about an older generation.
     pub(super) fn wait(&mut self, key: String, generation: Option<i64>, item: T) -> Option<T> {
