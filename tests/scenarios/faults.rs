@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use e2e::process::{wait_as_long_as, wait_for};
 use e2e::real::Real;
 use e2e::stack::{Parts, Stack};
+use hyperfleet_broker::Event;
 use serde_json::json;
 
 /// An outage may cost pauses between tries, of up to half a minute each.
@@ -13,6 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 crate::scenarios![
     killed_adapters_go_on_where_they_were,
+    an_adapter_that_was_away_looks_once_and_not_once_for_every_event,
     a_killed_sentinel_goes_on_where_it_was,
     a_killed_api_has_lost_nothing_it_acknowledged,
     a_broker_that_was_away_costs_time_only,
@@ -99,6 +101,37 @@ fn killed_adapters_go_on_where_they_were(stack: &Stack) -> Result<()> {
         }
         Ok(())
     })
+}
+
+fn an_adapter_that_was_away_looks_once_and_not_once_for_every_event(stack: &Stack) -> Result<()> {
+    const AWAY: &str = "dns";
+    const EVENTS: u32 = 400;
+    let spec = json!({"region": "us-east-1"});
+    let id = stack.create_cluster("backlog", &spec)?;
+    stack.wait_longer(PATIENCE, "clusters", &id, "Ready")?;
+    let event = |number: u32| {
+        let data = json!({"id": id, "kind": "Cluster", "href": format!("/api/hyperfleet/v1/clusters/{id}")});
+        let now = chrono::Utc::now();
+        Event::reconcile("Cluster", "backlog", data, now, format!("{id}-{number}"))
+    };
+    stack.with_real(|real| {
+        real.kill(AWAY)?;
+        for number in 0..EVENTS {
+            real.publish("hyperfleet.clusters.changed.v1", &event(number))?;
+        }
+        real.start_component(AWAY)
+    })?;
+    // Behind all of them.
+    let spec = json!({"region": "us-east-1", "release": {"version": "4.20.8"}});
+    stack.patch("clusters", &id, &spec)?;
+    stack.wait_longer(PATIENCE, "clusters", &id, "Ready")?;
+    let superseded = stack.with_real(|real| {
+        let settled = "hyperfleet_adapter_deliveries_settled_total";
+        real.metric(AWAY, settled, "how=\"superseded\"")
+    })?;
+    // A few come while the first is worked on, and one look follows each of its ends.
+    anyhow::ensure!(superseded > f64::from(EVENTS / 2), "{superseded} were");
+    stack.delete("clusters", &id, &[])
 }
 
 fn a_killed_sentinel_goes_on_where_it_was(stack: &Stack) -> Result<()> {

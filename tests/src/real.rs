@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use hyperfleet_broker::Event;
 
 use crate::adapters::{self, OF_CLUSTERS, OF_NODE_POOLS};
+use crate::call::call;
 use crate::events::{Events, Listener};
 use crate::fast::world_readable;
 use crate::kubelet::Kubelet;
@@ -180,6 +181,17 @@ impl Real {
 
     pub fn logs(&self) -> PathBuf {
         self.dir.path().to_owned()
+    }
+
+    /// What a component counts under a name and a label; 0 if it has not begun to.
+    pub fn metric(&self, component: &str, name: &str, label: &str) -> Result<f64> {
+        let (_, port) = self.ports.get(component).context("it never ran")?;
+        let answer = call("GET", &format!("http://127.0.0.1:{port}/metrics"), None)?;
+        let text = answer.body.as_str().unwrap_or_default();
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.starts_with(name) && line.contains(label));
+        let value = line.and_then(|line| line.rsplit(' ').next());
+        Ok(value.map(str::parse).transpose()?.unwrap_or_default())
     }
 
     /// Those that ended by themselves, which none may.
