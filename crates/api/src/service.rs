@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use crate::config::{ApiConfig, HistoryConfig};
 use crate::entities::Entities;
 use crate::housekeeping;
-use crate::metrics::{DatabaseMetrics, HttpMetrics, ReconciliationMetrics};
+use crate::metrics::{DatabaseMetrics, HttpMetrics, PhaseMetrics, ReconciliationMetrics};
 use crate::routes::router;
 use crate::rules::recheck::Recheck;
 use crate::rules::reload::Reload;
@@ -65,6 +65,7 @@ impl Api {
         let store = DatabaseMetrics::observe(metrics, store)?;
         let threshold = config.metrics.reconciliation_stuck_threshold.into();
         ReconciliationMetrics::register(metrics, store.clone(), threshold)?;
+        PhaseMetrics::register(metrics, store.clone())?;
         let reload = Reload::new(&entities.rules, metrics, health)?;
         let hub = Hub::new(store.clone(), FeedMetrics::register(metrics)?, Hub::RING);
         let metrics = HttpMetrics::register(metrics)?;

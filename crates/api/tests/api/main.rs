@@ -5,6 +5,7 @@
 mod audit_notes;
 mod caller;
 mod contract;
+mod counted;
 mod dry_runs;
 mod error_pages;
 mod failures;

@@ -80,7 +80,7 @@ async fn the_audit_log_answers_who_did_what() {
 }
 
 #[tokio::test]
-async fn what_is_not_reconciled_is_counted_by_kind_and_age() {
+async fn what_is_not_reconciled_is_counted_by_kind_and_age_and_everything_by_phase() {
     let fleet = Fleet::new().await;
     let (_, doomed) = (
         fleet.create("Cluster", "new").await,
@@ -111,4 +111,18 @@ async fn what_is_not_reconciled_is_counted_by_kind_and_age() {
     assert!(groups[0].longest > hour);
     let young = fleet.store.pending(hour * 3, later).await.unwrap();
     assert!(young.iter().all(|group| group.stuck == 0));
+
+    let mut phases = fleet.store.phases().await.unwrap();
+    phases.sort_by_key(|one| (one.kind.clone(), one.phase.clone()));
+    let seen: Vec<_> = phases
+        .iter()
+        .map(|one| (one.kind.as_str(), one.phase.as_str(), one.count))
+        .collect();
+    let expected = [
+        ("Channel", "Ready", 1),
+        ("Cluster", "Pending", 1),
+        ("Cluster", "Ready", 1),
+        ("Cluster", "Terminating", 1),
+    ];
+    assert_eq!(seen, expected);
 }
