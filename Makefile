@@ -21,7 +21,7 @@ test: ## Run every test; installs and starts the servers it needs
 
 check: ## Formatting, lints and docs
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers,hyperfleet/profiling --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features hyperfleet/all-brokers,hyperfleet/profiling,hyperfleet/heap-profiling --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features hyperfleet/all-brokers --no-deps --quiet
 	$(CARGO) run --quiet -p hyperfleet --features all-brokers -- reference markdown | diff -u docs/cli.md -
 

@@ -32,8 +32,13 @@ use std::process::ExitCode;
 
 /// Reading a fleet, or an event, is many small allocations. With glibc's allocator they take nearly half of a Sentinel's
 /// time to start (`bench/README.md`).
+#[cfg(not(feature = "heap-profiling"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[cfg(feature = "heap-profiling")]
+#[global_allocator]
+static ALLOCATOR: hyperfleet_runtime::heap::Allocator = hyperfleet_runtime::heap::ALLOCATOR;
 
 fn main() -> ExitCode {
     operator::answer_shell();

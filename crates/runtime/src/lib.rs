@@ -16,6 +16,8 @@ pub mod config;
 pub mod crypto;
 mod duration;
 pub mod health;
+#[cfg(feature = "heap-profiling")]
+pub mod heap;
 pub mod http;
 pub mod log;
 pub mod metrics;

@@ -3,14 +3,20 @@
 //! | path | answer |
 //! |---|---|
 //! | `/debug/pprof/profile?seconds=10` | a CPU profile as folded stacks: `thread;outer;…;inner COUNT`, 99 samples for each second of processor time |
+//! | `/debug/pprof/heap` | what is held, by who allocated it, for `go tool pprof` |
 //! | `/debug/pprof/memory` | what the kernel says the process holds |
 //!
-//! There is no heap profile: it would need another allocator in every build. A profile of processor time is in builds
-//! with the feature `profiling`; it interrupts threads with signals, so it costs while it is taken and nothing otherwise.
+//! A profile of processor time is in builds with the feature `profiling`; it interrupts threads with signals, so it costs
+//! while it is taken and nothing otherwise. One of the heap is in builds with the feature `heap-profiling`, which have
+//! another allocator (`heap`).
 
 #[cfg_attr(feature = "profiling", path = "profile/sampled.rs")]
 #[cfg_attr(not(feature = "profiling"), path = "profile/absent.rs")]
 mod sampler;
+
+#[cfg_attr(feature = "heap-profiling", path = "profile/heap.rs")]
+#[cfg_attr(not(feature = "heap-profiling"), path = "profile/no_heap.rs")]
+mod heap;
 
 use axum::Router;
 use axum::extract::{Query, Request};
@@ -34,9 +40,17 @@ struct Asked {
     seconds: Option<u64>,
 }
 
+impl IntoResponse for NoProfile {
+    fn into_response(self) -> Response {
+        (self.status, format!("{}\n", self.message)).into_response()
+    }
+}
+
 pub(crate) fn routes() -> Router {
+    heap::begin();
     Router::new()
         .route("/debug/pprof/profile", get(profile))
+        .route("/debug/pprof/heap", get(heap_profile))
         .route("/debug/pprof/memory", get(memory))
 }
 
@@ -53,7 +67,18 @@ async fn profile(
     }
     match sampler::folded(seconds).await {
         Ok(folded) => text(folded),
-        Err(NoProfile { status, message }) => (status, format!("{message}\n")).into_response(),
+        Err(none) => none.into_response(),
+    }
+}
+
+async fn heap_profile(_: Request) -> Response {
+    match heap::profile().await {
+        Ok(profile) => (
+            [(header::CONTENT_TYPE, "application/octet-stream")],
+            profile,
+        )
+            .into_response(),
+        Err(none) => none.into_response(),
     }
 }
 

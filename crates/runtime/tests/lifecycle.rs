@@ -476,6 +476,12 @@ async fn profiles_are_answered_beside_the_metrics_only_where_they_are_wanted()
             (true, true) => assert_eq!(status, 200),
             (true, false) => assert!(status == 501 && body.contains("--features profiling")),
         }
+        // With the feature it is what `heap.rs` asks for.
+        if !cfg!(feature = "heap-profiling") {
+            let (status, body) = get(address, "/debug/pprof/heap").await?;
+            assert_eq!(status, if profiling { 501 } else { 404 });
+            assert_eq!(body.contains("--features heap-profiling"), profiling);
+        }
         if profiling {
             let refused = get(address, "/debug/pprof/profile?seconds=0").await?;
             assert_eq!(refused.0, 400);

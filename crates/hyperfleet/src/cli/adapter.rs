@@ -55,7 +55,7 @@ pub(crate) struct AdapterServeArgs {
         value_name = "PORT"
     )]
     pub(crate) metrics_port: u16,
-    /// Answer /debug/pprof/profile and /debug/pprof/memory at that port too
+    /// Answer /debug/pprof/profile, …/heap and …/memory at that port too
     #[arg(long, env = "HYPERFLEET_METRICS_PROFILING")]
     pub(crate) profiling: bool,
 }

@@ -15,8 +15,8 @@ pub struct MetricsConfig {
     pub host: String,
     /// Port to listen on for `/metrics`. The same address as health shares its listener.
     pub port: u16,
-    /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
-    /// process down.
+    /// Answer `/debug/pprof/profile`, `/debug/pprof/heap` and `/debug/pprof/memory` there too. Whoever reaches the port
+    /// can then slow the process down.
     pub profiling: bool,
     /// How what is said there is encrypted, and whether callers must show a certificate.
     pub tls: TlsConfig,
