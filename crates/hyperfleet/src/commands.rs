@@ -25,7 +25,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     let done = match cli.command {
         Command::Adapter(AdapterCommand::DryRun(args)) => return serve(try_out::dry_run(args)),
         Command::Adapter(AdapterCommand::Validate(args)) => try_out::validate(&args),
-        Command::Adapter(AdapterCommand::Serve(args)) => serve(adapter::serve(args)),
+        Command::Adapter(AdapterCommand::Serve(args)) => match args.or_dry_run() {
+            Ok(args) => serve(adapter::serve(args)),
+            Err(args) => return serve(try_out::dry_run(*args)),
+        },
+        Command::Adapter(AdapterCommand::ConfigDump(args)) => adapter::dump(&args),
         Command::Adapter(AdapterCommand::Schema(args)) => adapter::schema(&args),
         Command::Aggregation(AggregationCommand::Validate(args)) => {
             return aggregation::validate(&args);

@@ -75,6 +75,7 @@ struct Inner {
     stage: AtomicU8,
     checks: RwLock<BTreeMap<String, Arc<Check>>>,
     notes: RwLock<BTreeMap<String, Note>>,
+    config: RwLock<Option<String>>,
 }
 
 type Note = Box<dyn Fn() -> String + Send + Sync>;
@@ -116,6 +117,15 @@ impl Health {
     /// A process that is starting and has no checks.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Answers `/config` with what the process runs with, as YAML. Whoever asks is shown it: no secrets.
+    pub fn show_config(&self, yaml: String) {
+        *self.0.config.write() = Some(yaml);
+    }
+
+    fn config(&self) -> Option<String> {
+        self.0.config.read().clone()
     }
 
     /// Adds a check that readiness depends on. It is run at every question, so it must be cheap.

@@ -105,6 +105,11 @@ async fn readiness_follows_the_life_of_the_process() -> Result<(), Anything> {
         Ok::<(), Anything>(())
     });
 
+    assert_eq!(get(health_address, "/config").await?.0, 404);
+    health.show_config("name: shown\n".to_owned());
+    let shown = get(health_address, "/config").await?;
+    assert_eq!(shown, (200, "name: shown\n".to_owned()));
+
     let (status, body) = get(health_address, "/readyz").await?;
     assert_eq!(status, 503);
     assert_eq!(

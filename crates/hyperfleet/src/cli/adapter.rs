@@ -16,6 +16,8 @@ pub(crate) enum AdapterCommand {
     Validate(AdapterArgs),
     /// Show what an event would do, without doing it; the exit code is 1 when it would fail
     DryRun(DryRunArgs),
+    /// Print what the adapter would run with, both files together and without secrets
+    ConfigDump(AdapterArgs),
     /// Print the JSON Schema of a configuration file, for editors
     Schema(AdapterSchemaArgs),
 }
@@ -58,6 +60,47 @@ pub(crate) struct AdapterServeArgs {
     /// Answer /debug/pprof/profile, …/heap and …/memory at that port too
     #[arg(long, env = "HYPERFLEET_METRICS_PROFILING")]
     pub(crate) profiling: bool,
+    #[command(flatten)]
+    dry_run: ServeDryRunArgs,
+}
+
+/// What makes `serve` a dry run, as adapters of v1.0 have it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Instead of serving, as `adapter dry-run` does")]
+struct ServeDryRunArgs {
+    /// Show what this event would do: a CloudEvent, as a JSON file
+    #[arg(long, value_name = "FILE")]
+    dry_run_event: Option<PathBuf>,
+    /// Recorded answers of the API
+    #[arg(long, value_name = "FILE", requires = "dry_run_event")]
+    dry_run_api_responses: Option<PathBuf>,
+    /// Objects that exist, by name
+    #[arg(long, value_name = "FILE", requires = "dry_run_event")]
+    dry_run_discovery: Option<PathBuf>,
+    /// Also show manifests and bodies
+    #[arg(long, requires = "dry_run_event")]
+    dry_run_verbose: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text, requires = "dry_run_event")]
+    dry_run_output: Format,
+}
+
+impl AdapterServeArgs {
+    /// The dry run that was asked for instead.
+    pub(crate) fn or_dry_run(self) -> Result<AdapterServeArgs, Box<DryRunArgs>> {
+        let Some(event) = self.dry_run.dry_run_event else {
+            return Ok(self);
+        };
+        Err(Box::new(DryRunArgs {
+            adapter: self.adapter,
+            event,
+            api_responses: self.dry_run.dry_run_api_responses,
+            discovery: self.dry_run.dry_run_discovery,
+            server: false,
+            verbose: self.dry_run.dry_run_verbose,
+            output: self.dry_run.dry_run_output,
+        }))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,9 @@ use hyperfleet_adapter::task::Task;
 use hyperfleet_adapter::{Adapter, Parts, process_environment};
 use hyperfleet_runtime::config::Format;
 use hyperfleet_runtime::health::ObserverConfig;
+use hyperfleet_runtime::secret;
 use hyperfleet_runtime::trace::TracingConfig;
+use serde_json::Value;
 
 use crate::broker;
 use crate::cli::{AdapterArgs, AdapterSchemaArgs, AdapterServeArgs, SchemaKind};
@@ -21,6 +23,35 @@ pub(crate) fn print(file: Option<PathBuf>, format: Format) -> Result<String> {
         .process_env()
         .load::<Deployment>()?;
     Ok(loaded.print(format)?)
+}
+
+/// Both files together, on stdout.
+pub(crate) fn dump(args: &AdapterArgs) -> Result<()> {
+    let deployment = config::load_deployment(&args.loader().process_env())?;
+    let file = task_file(args)?;
+    let task = load_task(&file)?;
+    config::check_together(&deployment, &task)?;
+    print!("{}", effective(&deployment, &file)?);
+    Ok(())
+}
+
+/// What an adapter runs with, without secrets, as YAML: the deployment, and the task as it is written.
+fn effective(deployment: &Deployment, task: &Path) -> Result<String> {
+    let text =
+        std::fs::read_to_string(task).with_context(|| format!("cannot read {}", task.display()))?;
+    let mut written: Value = serde_yaml_ng::from_str(&text)?;
+    // The files of older versions have an envelope.
+    if let Some(spec) = written.get_mut("spec").map(Value::take) {
+        written = spec;
+    }
+    secret::redact(&mut written);
+    let mut all = deployment.redacted();
+    if let (Value::Object(all), Value::Object(written)) = (&mut all, written) {
+        for (key, value) in written {
+            all.entry(key).or_insert(value);
+        }
+    }
+    Ok(serde_yaml_ng::to_string(&all)?)
 }
 
 /// The schema of a file, on stdout.
@@ -35,7 +66,8 @@ pub(crate) fn schema(args: &AdapterSchemaArgs) -> Result<()> {
 
 pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     let deployment = config::load_deployment(&args.adapter.loader().process_env())?;
-    let task = load_task(&task_file(&args.adapter)?)?;
+    let task_file = task_file(&args.adapter)?;
+    let task = load_task(&task_file)?;
     let tracing = TracingConfig::default();
     let observers = observers(&args)?;
     let mut host = Host::start(
@@ -47,6 +79,9 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
         Path::new(""),
     )
     .await?;
+    if deployment.debug_config {
+        host.health.show_config(effective(&deployment, &task_file)?);
+    }
     let broker = broker::connect(&broker::config()?, &host.metrics).await?;
     let outcome = match start(&mut host, deployment, task, broker.clone()).await {
         Ok(()) => host.run().await,
@@ -89,9 +124,6 @@ pub(crate) async fn start(
     broker: hyperfleet_broker::Broker,
 ) -> Result<()> {
     let name = deployment.adapter.name.clone();
-    if deployment.debug_config {
-        tracing::info!(adapter = name, config = %deployment.redacted(), "effective configuration");
-    }
     let metrics = host.metrics.component("adapter", &name)?;
     let parts = Parts {
         deployment,

@@ -78,6 +78,66 @@ fn a_dry_run_shows_what_an_event_would_do() {
 }
 
 #[test]
+fn serve_with_an_event_is_the_same_dry_run() {
+    let home = adapters().join("validation");
+    let run = |command: &str, prefix: &str| {
+        let mut run = hyperfleet();
+        run.args(["adapter", command]);
+        for (flag, file) in [
+            ("--config", "adapter-config.yaml"),
+            ("--task-config", "adapter-task-config.yaml"),
+            (&format!("{prefix}event"), "dry-run/event.json"),
+            (&format!("{prefix}api-responses"), "dry-run/failed.api.json"),
+            (&format!("{prefix}discovery"), "dry-run/failed.found.json"),
+        ] {
+            run.arg(flag).arg(home.join(file));
+        }
+        let verbose = format!("{prefix}verbose");
+        outcome(run.args([verbose.as_str(), &format!("{prefix}output"), "json"]))
+    };
+    let (ours, of_v1) = (run("dry-run", "--"), run("serve", "--dry-run-"));
+    let status = |bytes: &[u8]| {
+        serde_json::from_slice::<serde_json::Value>(bytes).unwrap()["status"].clone()
+    };
+    assert_eq!(status(&of_v1.stdout), "success");
+    assert_eq!(status(&of_v1.stdout), status(&ours.stdout));
+    assert_eq!(of_v1.status.code(), ours.status.code());
+
+    let alone = outcome(hyperfleet().args(["adapter", "serve", "--dry-run-verbose"]));
+    let text = String::from_utf8(alone.stderr).unwrap();
+    assert!(
+        !alone.status.success() && text.contains("--dry-run-event"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_dump_has_both_files_and_no_secrets() {
+    let directory = data_dir();
+    let config = "adapter: {name: dumped}\nclients:\n  hyperfleet_api:\n    base_url: http://file\n    \
+                  default_headers: {Authorization: Bearer s3cret}\n";
+    let config = write(directory.path(), "adapter.yaml", config);
+    let dump = |task: &str| {
+        let task = write(directory.path(), "task.yaml", task);
+        let mut dump = hyperfleet();
+        dump.args(["adapter", "config-dump", "--config"])
+            .arg(&config);
+        dump.arg("--task-config").arg(task);
+        outcome(dump.args(["--hyperfleet-api-base-url", "http://flag"]))
+    };
+    let dumped = dump("params:\n- {name: id, source: event.id, required: true}\n");
+    let text = String::from_utf8(dumped.stdout).unwrap();
+    let yaml: serde_json::Value = serde_yaml_ng::from_str(&text).unwrap();
+    assert_eq!(yaml["adapter"]["name"], "dumped");
+    assert_eq!(yaml["clients"]["hyperfleet_api"]["base_url"], "http://flag");
+    assert_eq!(yaml["params"][0]["source"], "event.id");
+    assert!(!text.contains("s3cret"), "{text}");
+
+    let wrong = dump("prams: []\n");
+    assert!(!wrong.status.success() && wrong.stdout.is_empty());
+}
+
+#[test]
 fn a_flag_wins_over_the_file_and_is_named_when_it_is_wrong() {
     let config = adapters().join("validation/adapter-config.yaml");
     let validate = |flags: &[&str]| {

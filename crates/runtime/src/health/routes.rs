@@ -2,20 +2,22 @@
 
 use axum::Json;
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::json;
 
 use super::Health;
+use crate::http;
 use crate::metrics::MetricsRegistry;
 
-/// `/healthz` and `/readyz`.
+/// `/healthz`, `/readyz` and, where it is shown, `/config`.
 pub(super) fn health(health: Health) -> Router {
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
+        .route("/config", get(config))
         .with_state(health)
 }
 
@@ -39,6 +41,13 @@ async fn readyz(State(health): State<Health>) -> Response {
         StatusCode::SERVICE_UNAVAILABLE
     };
     (status, Json(readiness)).into_response()
+}
+
+async fn config(State(health): State<Health>, request: Request) -> Response {
+    match health.config() {
+        Some(yaml) => ([(header::CONTENT_TYPE, "application/yaml")], yaml).into_response(),
+        None => http::not_found(request).await,
+    }
 }
 
 async fn exposition(State(metrics): State<MetricsRegistry>) -> Response {
