@@ -87,10 +87,11 @@ impl Engine {
         transport: Arc<dyn Transport>,
     ) -> Result<Self, EngineError> {
         let env = visible(&task, environment)?;
-        let config = api(&deployment.clients.hyperfleet_api)?;
+        let name = &deployment.adapter.name;
+        let mut config = api(&deployment.clients.hyperfleet_api)?;
+        config.user_agent = user_agent(name, environment);
         let retry = config.retry;
         let client = Client::new(config)?;
-        let name = &deployment.adapter.name;
         let metrics = match metrics {
             Some(metrics) => Some(AdapterMetrics::new(metrics, name)?),
             None => None,
@@ -210,6 +211,14 @@ fn api(client: &ApiClient) -> Result<ClientConfig, EngineError> {
         cache_ttl: auth.token_cache_ttl.get(),
     });
     Ok(config)
+}
+
+/// Who the API is told that it talks to.
+fn user_agent(name: &str, environment: &BTreeMap<String, String>) -> String {
+    let said = environment.get("HYPERFLEET_USER_AGENT");
+    let said = said.filter(|said| !said.is_empty());
+    said.cloned()
+        .unwrap_or_else(|| format!("hyperfleet-adapter/{} ({name})", env!("CARGO_PKG_VERSION")))
 }
 
 /// Counts calls.

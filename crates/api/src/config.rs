@@ -85,12 +85,16 @@ pub enum StatusesFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ApiMetricsConfig {
+    /// Whether metrics are answered at all.
+    pub enabled: bool,
     /// Address to listen on for `/metrics`. Empty means all addresses.
     pub host: String,
     /// Port to listen on for `/metrics`. The same address as health shares its listener.
     pub port: u16,
-    /// Answer `/debug/pprof/profile` and `/debug/pprof/memory` there too. Whoever reaches the port can then slow the
-    /// process down.
+    /// The path they are at.
+    pub path: String,
+    /// Answer `/debug/pprof/profile`, `/debug/pprof/heap` and `/debug/pprof/memory` there too. Whoever reaches the port
+    /// can then slow the process down.
     pub profiling: bool,
     /// How what is said there is encrypted, and whether callers must show a certificate.
     pub tls: TlsConfig,
@@ -105,8 +109,10 @@ impl ApiMetricsConfig {
     /// What every component with metrics can be told.
     pub fn listen(&self) -> MetricsConfig {
         MetricsConfig {
+            enabled: self.enabled,
             host: self.host.clone(),
             port: self.port,
+            path: self.path.clone(),
             profiling: self.profiling,
             tls: self.tls.clone(),
             token_file: self.token_file.clone(),
@@ -118,8 +124,10 @@ impl Default for ApiMetricsConfig {
     fn default() -> Self {
         let listen = MetricsConfig::default();
         ApiMetricsConfig {
+            enabled: listen.enabled,
             host: listen.host,
             port: listen.port,
+            path: listen.path,
             profiling: listen.profiling,
             tls: listen.tls,
             token_file: listen.token_file,

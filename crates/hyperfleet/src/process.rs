@@ -18,8 +18,9 @@ pub(crate) struct Host {
     pub(crate) process: Process,
     pub(crate) health: Health,
     pub(crate) metrics: MetricsRegistry,
-    pub(crate) health_address: SocketAddr,
-    pub(crate) metrics_address: SocketAddr,
+    /// Where they are answered, if they are.
+    pub(crate) health_address: Option<SocketAddr>,
+    pub(crate) metrics_address: Option<SocketAddr>,
 }
 
 impl Host {
@@ -35,8 +36,10 @@ impl Host {
         let traces = Traces::start(tracing, component, VERSION)?;
         log::init_with(logging, component, VERSION, traces.as_ref())?;
         let observers = ObserverServers::bind(health_config, metrics_config, directory).await?;
-        let (health_address, metrics_address) =
-            (observers.health_address()?, observers.metrics_address()?);
+        let (health_address, metrics_address) = (
+            observers.health_address().ok(),
+            observers.metrics_address().ok(),
+        );
         let health = Health::new();
         let metrics = MetricsRegistry::new(build())?;
         let shutdown = Shutdown::new();

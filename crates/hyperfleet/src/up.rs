@@ -16,7 +16,7 @@ mod screen;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use hyperfleet_api::{
     Api, ApiConfig, DatabaseConfig, Entities, PoolConfig, ServerConfig, StartError,
 };
@@ -197,8 +197,8 @@ async fn components(
 
     let banner = Banner {
         base_url: &base_url,
-        health: host.health_address,
-        metrics: host.metrics_address,
+        health: host.health_address.context("health is not answered")?,
+        metrics: host.metrics_address.context("metrics are not answered")?,
         database: database.describe(),
         broker: args.broker_url.is_some().then(|| broker.kind().to_string()),
         kubernetes: kubernetes.describe(),

@@ -38,10 +38,16 @@ pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthConfig {
+    /// Whether health is answered at all.
+    pub enabled: bool,
     /// Address to listen on for `/healthz` and `/readyz`. Empty means all addresses.
     pub host: String,
     /// Port to listen on for `/healthz` and `/readyz`.
     pub port: u16,
+    /// The path that says whether the process lives.
+    pub liveness_path: String,
+    /// The path that says whether it should get work.
+    pub readiness_path: String,
     /// How long components may take to finish their work once the process is told to stop.
     pub shutdown_timeout: GoDuration,
     /// How what is said there is encrypted, and whether callers must show a certificate.
@@ -51,8 +57,11 @@ pub struct HealthConfig {
 impl Default for HealthConfig {
     fn default() -> Self {
         Self {
+            enabled: true,
             host: "localhost".to_owned(),
             port: 8080,
+            liveness_path: "/healthz".to_owned(),
+            readiness_path: "/readyz".to_owned(),
             shutdown_timeout: GoDuration::from_secs(20),
             tls: TlsConfig::default(),
         }

@@ -108,7 +108,8 @@ pub enum LogFormat {
     /// One JSON object per line.
     #[default]
     Json,
-    /// One line of text, coloured on a terminal.
+    /// One line of text, coloured on a terminal. Older documents call it `console`.
+    #[serde(alias = "console")]
     Text,
 }
 

@@ -46,12 +46,20 @@ impl IntoResponse for NoProfile {
     }
 }
 
+/// Where they are answered.
+pub(crate) const PATHS: [&str; 3] = [
+    "/debug/pprof/profile",
+    "/debug/pprof/heap",
+    "/debug/pprof/memory",
+];
+
 pub(crate) fn routes() -> Router {
     heap::begin();
+    let [of_time, of_heap, of_memory] = PATHS;
     Router::new()
-        .route("/debug/pprof/profile", get(profile))
-        .route("/debug/pprof/heap", get(heap_profile))
-        .route("/debug/pprof/memory", get(memory))
+        .route(of_time, get(profile))
+        .route(of_heap, get(heap_profile))
+        .route(of_memory, get(memory))
 }
 
 async fn profile(

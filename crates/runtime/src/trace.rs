@@ -35,6 +35,14 @@ pub struct TracingConfig {
     /// `hyperfleet-<component>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_name: Option<String>,
+    /// The URL of the collector, unless `OTEL_EXPORTER_OTLP_ENDPOINT` or `…_TRACES_ENDPOINT` says another:
+    /// `http://collector:4318/v1/traces`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// Which part of the traces that begin here is kept, from 0 to 1, unless `OTEL_TRACES_SAMPLER` says otherwise.
+    /// Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample_rate: Option<f64>,
 }
 
 /// Why spans cannot be exported as asked.
@@ -45,6 +53,16 @@ pub enum TraceError {
     Setting {
         /// The variable.
         name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What is wrong with it and what to set instead.
+        problem: String,
+    },
+    /// A key of the configuration holds something that cannot be honoured.
+    #[error("{key} is `{value}`: {problem}")]
+    Key {
+        /// The key.
+        key: &'static str,
         /// What it holds.
         value: String,
         /// What is wrong with it and what to set instead.

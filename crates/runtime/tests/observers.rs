@@ -249,4 +249,93 @@ fn an_adapter_is_told_by_its_environment() {
     assert_eq!(read.metrics.tls.cert_file, Some("/tls/tls.crt".into()));
     assert_eq!(read.metrics.token_file, Some("/token".into()));
     assert_eq!(read.health, HealthConfig::default());
+    assert!(!read.tracing.enabled);
+}
+
+#[test]
+fn the_older_names_of_an_adapters_environment_hold_where_the_newer_do_not() {
+    let variables = [
+        ("HEALTH_ENABLED", "false"),
+        ("HEALTH_LIVENESS_PATH", "/alive"),
+        ("METRICS_PATH", "/numbers"),
+        ("METRICS_PORT", "9191"),
+        ("HYPERFLEET_METRICS_PORT", "9292"),
+        // Of a Service called `health`.
+        ("HEALTH_PORT", "tcp://10.0.0.7:80"),
+        ("TRACE_ENABLED", "true"),
+        ("TRACE_ENDPOINT", "http://collector:4318/v1/traces"),
+        ("TRACE_SAMPLE_RATE", "0.1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let read = ObserverConfig::from_environment("adapter", variables).unwrap();
+    assert!(!read.health.enabled);
+    assert_eq!(read.health.liveness_path, "/alive");
+    assert_eq!((read.health.port, read.metrics.port), (8080, 9292));
+    assert_eq!(read.metrics.path, "/numbers");
+    let tracing = read.tracing;
+    assert!(tracing.enabled);
+    assert_eq!(tracing.sample_rate, Some(0.1));
+    let endpoint = tracing.endpoint.unwrap();
+    assert_eq!(endpoint, "http://collector:4318/v1/traces");
+}
+
+#[tokio::test]
+async fn what_is_off_has_no_listener_and_what_moved_is_where_it_was_put() {
+    let off = HealthConfig {
+        enabled: false,
+        ..HealthConfig::default()
+    };
+    let moved = MetricsConfig {
+        port: 0,
+        path: "/numbers".to_owned(),
+        ..MetricsConfig::default()
+    };
+    let servers = ObserverServers::bind(&off, &moved, Path::new("")).await;
+    let servers = servers.unwrap();
+    assert!(servers.health_address().is_err());
+    let address = servers.metrics_address().unwrap();
+    let build = Build {
+        version: "1".into(),
+        commit: String::new(),
+    };
+    let registry = MetricsRegistry::new(build).unwrap();
+    let shutdown = Shutdown::new();
+    let serving = tokio::spawn(servers.serve(Health::new(), registry, shutdown.clone()));
+    assert_eq!(plain(address, "/numbers", "").await, "200");
+    assert_eq!(plain(address, "/metrics", "").await, "404");
+    shutdown.trigger();
+    serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_path_that_is_none_or_is_taken_is_refused_with_its_key() {
+    let refused = async |liveness: &str, path: &str| {
+        let health = HealthConfig {
+            port: 0,
+            liveness_path: liveness.to_owned(),
+            ..HealthConfig::default()
+        };
+        let metrics = MetricsConfig {
+            port: 0,
+            path: path.to_owned(),
+            ..MetricsConfig::default()
+        };
+        let bound = ObserverServers::bind(&health, &metrics, Path::new("")).await;
+        bound.unwrap_err().to_string()
+    };
+    let told = refused("alive", "/metrics").await;
+    assert!(
+        told.starts_with("health.liveness_path is `alive`"),
+        "{told}"
+    );
+    let told = refused("/{all}", "/metrics").await;
+    assert!(
+        told.starts_with("health.liveness_path is `/{all}`"),
+        "{told}"
+    );
+    let told = refused("/healthz", "/readyz").await;
+    assert!(
+        told.starts_with("metrics.path is `/readyz`, where"),
+        "{told}"
+    );
 }

@@ -43,6 +43,7 @@ async fn spans_are_exported_with_their_context() -> Result<(), Anything> {
     let config = TracingConfig {
         enabled: true,
         service_name: Some("the-service".into()),
+        ..Default::default()
     };
     let lookup = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| endpoint.clone());
     let traces = Traces::start_with(&config, "api", "1.0", &lookup)?.ok_or("it is enabled")?;

@@ -28,7 +28,7 @@ pub struct Deployment {
     pub message_broker: MessageBroker,
     /// How it is proven that an object is ours.
     pub ownership: OwnershipConfig,
-    /// Log the effective configuration at start, secrets redacted.
+    /// Log the effective configuration at start and answer it at `/config` of the health port, secrets redacted.
     pub debug_config: bool,
     /// Only in the wrapped files of older versions.
     #[serde(rename = "apiVersion", skip_serializing_if = "Option::is_none")]

@@ -41,25 +41,18 @@ pub(crate) enum SchemaKind {
 pub(crate) struct AdapterServeArgs {
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
-    /// Port of /healthz and /readyz
-    #[arg(
-        long,
-        env = "HYPERFLEET_HEALTH_PORT",
-        default_value_t = 8080,
-        value_name = "PORT"
-    )]
-    pub(crate) health_port: u16,
-    /// Port of /metrics
-    #[arg(
-        long,
-        env = "HYPERFLEET_METRICS_PORT",
-        default_value_t = 9090,
-        value_name = "PORT"
-    )]
-    pub(crate) metrics_port: u16,
-    /// Answer /debug/pprof/profile, …/heap and …/memory at that port too
-    #[arg(long, env = "HYPERFLEET_METRICS_PROFILING")]
+    /// Port of /healthz and /readyz; 8080 if nothing is said (`HYPERFLEET_HEALTH_PORT`)
+    #[arg(long, value_name = "PORT")]
+    pub(crate) health_port: Option<u16>,
+    /// Port of /metrics; 9090 if nothing is said (`HYPERFLEET_METRICS_PORT`)
+    #[arg(long, value_name = "PORT")]
+    pub(crate) metrics_port: Option<u16>,
+    /// Answer /debug/pprof/profile, …/heap and …/memory at that port too (`HYPERFLEET_METRICS_PROFILING`)
+    #[arg(long)]
     pub(crate) profiling: bool,
+    /// Export spans over OTLP, to where OTEL_EXPORTER_OTLP_ENDPOINT says (`HYPERFLEET_TRACING_ENABLED`)
+    #[arg(long)]
+    pub(crate) tracing_enabled: bool,
     #[command(flatten)]
     dry_run: ServeDryRunArgs,
 }

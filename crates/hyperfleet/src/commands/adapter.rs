@@ -10,7 +10,6 @@ use hyperfleet_adapter::{Adapter, Parts, process_environment};
 use hyperfleet_runtime::config::Format;
 use hyperfleet_runtime::health::ObserverConfig;
 use hyperfleet_runtime::secret;
-use hyperfleet_runtime::trace::TracingConfig;
 use serde_json::Value;
 
 use crate::broker;
@@ -68,12 +67,11 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     let deployment = config::load_deployment(&args.adapter.loader().process_env())?;
     let task_file = task_file(&args.adapter)?;
     let task = load_task(&task_file)?;
-    let tracing = TracingConfig::default();
     let observers = observers(&args)?;
     let mut host = Host::start(
         "adapter",
         &deployment.log,
-        &tracing,
+        &observers.tracing,
         &observers.health,
         &observers.metrics,
         Path::new(""),
@@ -91,12 +89,13 @@ pub(crate) async fn serve(args: AdapterServeArgs) -> Result<()> {
     outcome
 }
 
-/// Where health and metrics are answered. An adapter's files say nothing about it: flags and the environment do.
+/// How the process is observed. An adapter's files say nothing about it: flags and the environment do.
 fn observers(args: &AdapterServeArgs) -> Result<ObserverConfig> {
     let mut observers = ObserverConfig::from_environment("adapter", std::env::vars())?;
-    observers.health.port = args.health_port;
-    observers.metrics.port = args.metrics_port;
-    observers.metrics.profiling = args.profiling;
+    observers.health.port = args.health_port.unwrap_or(observers.health.port);
+    observers.metrics.port = args.metrics_port.unwrap_or(observers.metrics.port);
+    observers.metrics.profiling |= args.profiling;
+    observers.tracing.enabled |= args.tracing_enabled;
     Ok(observers)
 }
 

@@ -90,8 +90,8 @@ async fn run(
     .await?;
     tracing::info!(
         address = %api.address(),
-        health = %host.health_address,
-        metrics = %host.metrics_address,
+        health = host.health_address.map(tracing::field::display),
+        metrics = host.metrics_address.map(tracing::field::display),
         database = database.store.server(),
         "the API listens"
     );

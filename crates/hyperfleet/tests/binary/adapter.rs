@@ -112,6 +112,32 @@ fn serve_with_an_event_is_the_same_dry_run() {
 }
 
 #[test]
+fn an_adapter_exports_spans_if_a_flag_or_a_variable_says_so() {
+    let home = adapters().join("validation");
+    let serve = |flags: &[&str], variables: &[(&str, &str)]| {
+        let mut serve = hyperfleet();
+        serve.args(["adapter", "serve", "--config"]);
+        serve
+            .arg(home.join("adapter-config.yaml"))
+            .arg("--task-config");
+        serve.arg(home.join("adapter-task-config.yaml")).args(flags);
+        // What shows that it was going to: it cannot honour this, and ends.
+        serve.env("OTEL_TRACES_SAMPLER", "nonsense");
+        let output = outcome(serve.envs(variables.iter().copied()));
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (flags, variable) in [
+        (&["--tracing-enabled"][..], "UNRELATED"),
+        (&[], "HYPERFLEET_TRACING_ENABLED"),
+        (&[], "TRACE_ENABLED"),
+    ] {
+        let told = serve(flags, &[(variable, "true")]);
+        assert!(told.contains("OTEL_TRACES_SAMPLER is `nonsense`"), "{told}");
+    }
+}
+
+#[test]
 fn a_dump_has_both_files_and_no_secrets() {
     let directory = data_dir();
     let config = "adapter: {name: dumped}\nclients:\n  hyperfleet_api:\n    base_url: http://file\n    \

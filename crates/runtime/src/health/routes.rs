@@ -12,19 +12,22 @@ use super::Health;
 use crate::http;
 use crate::metrics::MetricsRegistry;
 
-/// `/healthz`, `/readyz` and, where it is shown, `/config`.
-pub(super) fn health(health: Health) -> Router {
+/// Where a process shows what it runs with, if it does.
+pub(super) const CONFIG: &str = "/config";
+
+/// Whether it lives, whether it is ready and, where it is shown, what it runs with.
+pub(super) fn health(paths: [&str; 2], health: Health) -> Router {
+    let [liveness, readiness] = paths;
     Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .route("/config", get(config))
+        .route(liveness, get(healthz))
+        .route(readiness, get(readyz))
+        .route(CONFIG, get(config))
         .with_state(health)
 }
 
-/// `/metrics`.
-pub(super) fn metrics(metrics: MetricsRegistry) -> Router {
+pub(super) fn metrics(path: &str, metrics: MetricsRegistry) -> Router {
     Router::new()
-        .route("/metrics", get(exposition))
+        .route(path, get(exposition))
         .with_state(metrics)
 }
 

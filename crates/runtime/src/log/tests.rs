@@ -190,6 +190,7 @@ async fn lines_carry_the_ids_of_their_trace() {
     let config = crate::trace::TracingConfig {
         enabled: true,
         service_name: None,
+        ..Default::default()
     };
     // Spans that are not sampled have ids, too, and nothing is sent.
     let lookup = |name: &str| (name == "OTEL_TRACES_SAMPLER").then(|| "always_off".to_owned());

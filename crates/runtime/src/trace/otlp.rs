@@ -57,7 +57,7 @@ impl Traces {
         if !config.enabled {
             return Ok(None);
         }
-        let settings = Settings::read(lookup)?;
+        let settings = Settings::read(config, lookup)?;
         let exporter = SpanExporter::builder()
             .with_http()
             .with_endpoint(&settings.endpoint)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::TraceError;
+use super::{TraceError, TracingConfig};
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -40,12 +40,13 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn read(lookup: Lookup<'_>) -> Result<Self, TraceError> {
+    /// The standard variables win over the configuration.
+    pub(super) fn read(config: &TracingConfig, lookup: Lookup<'_>) -> Result<Self, TraceError> {
         check_protocol(lookup)?;
         Ok(Self {
-            endpoint: endpoint(lookup)?,
+            endpoint: endpoint(config, lookup)?,
             timeout: timeout(lookup)?,
-            sampling: sampling(lookup)?,
+            sampling: sampling(config, lookup)?,
             propagation: propagation(lookup)?,
         })
     }
@@ -57,22 +58,32 @@ fn get(lookup: Lookup<'_>, name: &'static str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
+/// A variable, or a key of the configuration.
 fn wrong(name: &'static str, value: &str, problem: &str) -> TraceError {
-    TraceError::Setting {
-        name,
-        value: value.to_owned(),
-        problem: problem.to_owned(),
+    let (value, problem) = (value.to_owned(), problem.to_owned());
+    match name.contains('.') {
+        true => TraceError::Key {
+            key: name,
+            value,
+            problem,
+        },
+        false => TraceError::Setting {
+            name,
+            value,
+            problem,
+        },
     }
 }
 
 /// The signal's own variable is the whole URL; the general one is a base.
-fn endpoint(lookup: Lookup<'_>) -> Result<String, TraceError> {
+fn endpoint(config: &TracingConfig, lookup: Lookup<'_>) -> Result<String, TraceError> {
     const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
     const GENERAL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-    let (name, url, path) = match (get(lookup, OWN), get(lookup, GENERAL)) {
-        (Some(url), _) => (OWN, url, ""),
-        (None, Some(url)) => (GENERAL, url, "/v1/traces"),
-        (None, None) => (GENERAL, "http://localhost:4318".to_owned(), "/v1/traces"),
+    let (name, url, path) = match (get(lookup, OWN), get(lookup, GENERAL), &config.endpoint) {
+        (Some(url), _, _) => (OWN, url, ""),
+        (None, Some(url), _) => (GENERAL, url, "/v1/traces"),
+        (None, None, Some(url)) => ("tracing.endpoint", url.clone(), ""),
+        (None, None, None) => (GENERAL, "http://localhost:4318".to_owned(), "/v1/traces"),
     };
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(wrong(
@@ -121,9 +132,20 @@ fn check_protocol(lookup: Lookup<'_>) -> Result<(), TraceError> {
     }
 }
 
-fn sampling(lookup: Lookup<'_>) -> Result<Sampling, TraceError> {
+fn sampling(config: &TracingConfig, lookup: Lookup<'_>) -> Result<Sampling, TraceError> {
     const NAME: &str = "OTEL_TRACES_SAMPLER";
-    let name = get(lookup, NAME).unwrap_or_else(|| "parentbased_always_on".to_owned());
+    let said = get(lookup, NAME);
+    if let (None, Some(rate)) = (&said, config.sample_rate) {
+        if !(0.0..=1.0).contains(&rate) {
+            let problem = "use a number from 0 to 1";
+            return Err(wrong("tracing.sample_rate", &rate.to_string(), problem));
+        }
+        return Ok(Sampling {
+            follows_parent: true,
+            root: Root::Ratio(rate),
+        });
+    }
+    let name = said.unwrap_or_else(|| "parentbased_always_on".to_owned());
     let (follows_parent, root) = match name.strip_prefix("parentbased_") {
         Some(root) => (true, root),
         None => (false, name.as_str()),
@@ -186,7 +208,43 @@ mod tests {
             let found = pairs.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Settings::read(&lookup).map_err(|error| error.to_string())
+        Settings::read(&TracingConfig::default(), &lookup).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_configuration_holds_where_no_variable_says_otherwise() {
+        let config = TracingConfig {
+            endpoint: Some("http://collector:4318/v1/traces".to_owned()),
+            sample_rate: Some(0.1),
+            ..TracingConfig::default()
+        };
+        let settings = Settings::read(&config, &|_| None).unwrap();
+        assert_eq!(settings.endpoint, "http://collector:4318/v1/traces");
+        let (follows_parent, root) = (true, Root::Ratio(0.1));
+        assert_eq!(
+            settings.sampling,
+            Sampling {
+                follows_parent,
+                root
+            }
+        );
+        let said = |name: &str| match name {
+            "OTEL_EXPORTER_OTLP_ENDPOINT" => Some("http://other".to_owned()),
+            "OTEL_TRACES_SAMPLER" => Some("always_off".to_owned()),
+            _ => None,
+        };
+        let settings = Settings::read(&config, &said).unwrap();
+        assert_eq!(settings.endpoint, "http://other/v1/traces");
+        assert_eq!(settings.sampling.root, Root::AlwaysOff);
+        let wrong = TracingConfig {
+            sample_rate: Some(10.0),
+            ..config
+        };
+        let told = Settings::read(&wrong, &|_| None).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "tracing.sample_rate is `10`: use a number from 0 to 1"
+        );
     }
 
     #[test]
