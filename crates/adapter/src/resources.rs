@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use hyperfleet_transport::TransportError;
 use tokio::time::Instant;
+use tracing::{Instrument as _, Span, info_span};
 
 use crate::context::Fault;
 use crate::discover::{self, DiscoverError};
@@ -54,6 +55,7 @@ async fn look(engine: &Engine, progress: &mut Progress, stamp: &Stamp<'_>) -> Op
     let looks = resources.iter().map(|resource| {
         let transport = engine.transport_of(resource);
         discover::discover(resource, &progress.context, stamp, transport)
+            .instrument(info_span!("discover", resource = resource.name))
     });
     let mut found = Vec::with_capacity(resources.len());
     for (resource, look) in resources.iter().zip(join_all(looks).await) {
@@ -161,7 +163,17 @@ async fn carry_out(
     let (metrics, kind) = (engine.metrics.as_ref(), resource.kind.kind.as_str());
     let under_way = metrics.and_then(|metrics| metrics.begins(action, kind));
     let started = Instant::now();
-    let effect = execute(&operation, engine.transport_of(resource)).await;
+    let span = match action.touches() {
+        true => info_span!(
+            "operation",
+            resource = resource.name,
+            operation = action.as_str(),
+            kind
+        ),
+        false => Span::none(),
+    };
+    let doing = execute(&operation, engine.transport_of(resource));
+    let effect = doing.instrument(span).await;
     drop(under_way);
     if let Some(metrics) = metrics {
         metrics.ends(action, kind, &effect, started.elapsed());
