@@ -103,6 +103,7 @@ fn our_adapter_takes_an_event_of_v1_and_reports_to_an_api_of_v1(stack: &Stack) -
 fn is_a_report_of_v1(report: &Asked) -> Result<()> {
     let agent = report.agent.starts_with("hyperfleet-adapter/");
     anyhow::ensure!(agent && report.agent.ends_with("(landing-zone)"));
+    anyhow::ensure!(report.authorization == "Bearer adapter-of-v1");
     let body = &report.body;
     anyhow::ensure!(body["adapter"] == "landing-zone" && body["observed_generation"] == 2);
     let time = body["observed_time"].as_str().context("no observed_time")?;

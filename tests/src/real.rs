@@ -24,7 +24,7 @@ const SECOND: &str = "-second";
 pub enum Extra<'a> {
     /// With this configuration.
     Sentinel(&'a str),
-    /// A shipped adapter, for another API.
+    /// A shipped adapter, for another API, with its name for a token.
     Adapter {
         shipped: &'a str,
         api: &'a str,
@@ -158,7 +158,8 @@ impl Real {
                 self.adapter(&mut command, shipped, api, health);
                 command
                     .env("HYPERFLEET_BROKER_TOPIC", topic)
-                    .env("HYPERFLEET_BROKER_SUBSCRIPTION_ID", name);
+                    .env("HYPERFLEET_BROKER_SUBSCRIPTION_ID", name)
+                    .env("HYPERFLEET_API_TOKEN", name);
             }
         }
         let process = Process::start(name, &mut command, home)?;

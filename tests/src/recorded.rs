@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -25,6 +25,7 @@ pub struct Asked {
     pub path: String,
     pub query: BTreeMap<String, String>,
     pub agent: String,
+    pub authorization: String,
     pub body: Value,
 }
 
@@ -98,7 +99,8 @@ async fn answer(exchanges: &[Value], noted: &Mutex<Vec<Asked>>, request: Request
         method: parts.method.to_string(),
         path: parts.uri.path().trim_start_matches(BASE).to_owned(),
         query: query(parts.uri.query().unwrap_or_default()),
-        agent: agent(&parts.headers),
+        agent: said(&parts.headers, header::USER_AGENT),
+        authorization: said(&parts.headers, header::AUTHORIZATION),
         body: serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default(),
     };
     let found = exchanges.iter().find(|one| fits(&one["request"], &asked));
@@ -124,10 +126,9 @@ fn fits(request: &Value, asked: &Asked) -> bool {
         && members.all(|member| asked.query.contains_key(member))
 }
 
-fn agent(headers: &HeaderMap) -> String {
-    let agent = headers.get(header::USER_AGENT);
-    let agent = agent.and_then(|agent| agent.to_str().ok());
-    agent.unwrap_or_default().to_owned()
+fn said(headers: &HeaderMap, name: HeaderName) -> String {
+    let value = headers.get(name).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().to_owned()
 }
 
 fn query(text: &str) -> BTreeMap<String, String> {

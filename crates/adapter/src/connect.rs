@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use hyperfleet_client::header::{HeaderMap, HeaderName, HeaderValue};
@@ -90,6 +90,7 @@ impl Engine {
         let name = &deployment.adapter.name;
         let mut config = api(&deployment.clients.hyperfleet_api)?;
         config.user_agent = user_agent(name, environment);
+        config.auth = config.auth.or_else(|| token_of(environment));
         let retry = config.retry;
         let client = Client::new(config)?;
         let metrics = match metrics {
@@ -211,6 +212,17 @@ fn api(client: &ApiClient) -> Result<ClientConfig, EngineError> {
         cache_ttl: auth.token_cache_ttl.get(),
     });
     Ok(config)
+}
+
+/// A token that nobody put into a file.
+const TOKEN: &str = "HYPERFLEET_API_TOKEN";
+
+fn token_of(environment: &BTreeMap<String, String>) -> Option<Auth> {
+    let said = environment.get(TOKEN).filter(|token| !token.is_empty());
+    said.map(|_| Auth {
+        token: TokenFrom::Env(TOKEN.to_owned()),
+        cache_ttl: Duration::ZERO,
+    })
 }
 
 /// Who the API is told that it talks to.

@@ -139,7 +139,7 @@ pub enum RetryBackoff {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ApiAuth {
-    /// Absolute path of a file with a bearer token. Empty: no token is sent.
+    /// Absolute path of a file with a bearer token. Empty: the token in `HYPERFLEET_API_TOKEN`, if there is one.
     pub token_path: String,
     /// How long a token is used before it is read again; zero reads it for every request.
     pub token_cache_ttl: GoDuration,
