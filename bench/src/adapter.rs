@@ -55,6 +55,19 @@ struct Row {
     rss_mib: f64,
     /// Of that its own: not pages of the program's file.
     own_mib: f64,
+    backlog: Backlog,
+}
+
+/// What became of events that waited for an adapter that was away.
+#[derive(Debug, Serialize)]
+struct Backlog {
+    /// From when it was ready until an event behind all of them was reported on.
+    seconds: f64,
+    /// How often it read a cluster in this time.
+    looks: u64,
+    /// What it held then.
+    rss_mib: f64,
+    own_mib: f64,
 }
 
 const TOPIC: &str = "hyperfleet.bench.v1";
@@ -133,6 +146,26 @@ async fn one(
         .await?;
     let (api_after, kubernetes_after) = (api.requests(), kubernetes.requests().await?);
     let held = watched.read().spent();
+    adapter.stop().await?;
+    driver.pile_up(args.backlog, args.clusters).await?;
+    let before = api.requests();
+    let adapter = start(
+        args, broker_url, kubernetes, &api, &directory, &name, workers,
+    )
+    .await?;
+    let seconds = driver.wait_for_the_last(&mut api).await?;
+    let after = Watched {
+        server: adapter.pid(),
+        postgres: None,
+    };
+    let after = after.read().spent();
+    let backlog = Backlog {
+        seconds: seconds.as_secs_f64(),
+        // Each is a read and a report.
+        looks: (api.requests() - before) / 2,
+        rss_mib: after.server_rss_mib.context("the adapter is gone")?,
+        own_mib: after.server_own_mib.context("the adapter is gone")?,
+    };
     driver.close().await;
     adapter.stop().await?;
     let events = f64::from(args.events);
@@ -144,6 +177,7 @@ async fn one(
         kubernetes_requests_per_event: (kubernetes_after - kubernetes_before) as f64 / events,
         rss_mib: held.server_rss_mib.context("the adapter is gone")?,
         own_mib: held.server_own_mib.context("the adapter is gone")?,
+        backlog,
         create,
         converged,
     })

@@ -43,6 +43,9 @@ pub(crate) struct AdapterArgs {
     /// How many events find everything as it should be
     #[arg(long, default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) events: u32,
+    /// How many events about these clusters wait for an adapter that was away
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) backlog: u32,
     /// A RabbitMQ to use instead of a private one
     #[arg(long, value_name = "URL")]
     #[serde(skip)]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use chrono::Utc;
+use futures::{StreamExt as _, TryStreamExt as _};
 use hyperfleet_broker::{Broker, BrokerConfig, Event, Metrics, Publisher};
 use serde_json::json;
 
@@ -19,6 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The cluster of the events that only ask whether anybody listens.
 const FIRST: &str = "first";
+
+/// The cluster of the event behind a backlog.
+const LAST: &str = "last";
+
+/// How many events of a backlog are on their way to the broker at a time.
+const PUBLISHED_AT_ONCE: usize = 200;
 
 pub(super) struct Driver {
     broker: Broker,
@@ -108,13 +115,45 @@ impl Driver {
         Ok(tally.figures(what, method, elapsed, before.spent()))
     }
 
+    /// Sends `events` about `clusters` in turn, and one about another cluster behind them, while nobody takes them.
+    pub(super) async fn pile_up(&mut self, events: u32, clusters: u32) -> Result<()> {
+        let turns = 0..events;
+        let all: Vec<Event> = turns
+            .map(|turn| self.event(&format!("{}-{}", self.prefix, turn % clusters)))
+            .collect();
+        let (publisher, topic) = (&self.publisher, self.topic);
+        futures::stream::iter(all)
+            .map(Ok)
+            .try_for_each_concurrent(PUBLISHED_AT_ONCE, |event| async move {
+                publisher.publish(topic, &event).await
+            })
+            .await?;
+        self.publish(&format!("{}-{LAST}", self.prefix)).await
+    }
+
+    /// How long it takes until the event behind the backlog is reported on.
+    pub(super) async fn wait_for_the_last(&self, api: &mut StandIn) -> Result<Duration> {
+        let started = Instant::now();
+        loop {
+            let reported = tokio::time::timeout(PATIENCE, api.reports.recv());
+            let id = reported.await.context("the adapter reports nothing")?;
+            if id.context("the generator's API ended")?.ends_with(LAST) {
+                return Ok(started.elapsed());
+            }
+        }
+    }
+
     async fn publish(&mut self, id: &str) -> Result<()> {
+        let event = self.event(id);
+        Ok(self.publisher.publish(self.topic, &event).await?)
+    }
+
+    fn event(&mut self, id: &str) -> Event {
         self.sent += 1;
         let data = json!({"id": id, "kind": "Cluster", "generation": 1,
             "href": format!("/api/hyperfleet/v1/clusters/{id}")});
         let unique = format!("{}-{}", self.prefix, self.sent);
-        let event = Event::reconcile("Cluster", "bench", data, Utc::now(), unique);
-        Ok(self.publisher.publish(self.topic, &event).await?)
+        Event::reconcile("Cluster", "bench", data, Utc::now(), unique)
     }
 
     pub(super) async fn close(self) {

@@ -41,10 +41,7 @@ fn text(figures: &Figures) -> String {
     for row in &figures.rows {
         text.push_str(&format!(
             "{:<11}{:>8}{:>10.0}{:>9.1}{:>10.0}{:>9.1}{:>9.1}{:>11.0}{:>7.2}{:>7.2}{:>7.0}/{:<4.0}\n",
-            match row.target {
-                Target::Kubesim => "kubesim",
-                Target::Kubernetes => "kubernetes",
-            },
+            name(row.target),
             row.workers,
             row.create.per_second,
             row.create.p99_ms,
@@ -58,5 +55,30 @@ fn text(figures: &Figures) -> String {
             row.rss_mib,
         ));
     }
+    text.push_str(&format!(
+        "\nbacklog    {} events about these clusters, sent while the adapter was away\n\n\
+         {:<11}{:>8}{:>10}{:>11}{:>9}{:>12}\n",
+        figures.flags.backlog, "target", "workers", "seconds", "events/s", "looks", "MiB own/all",
+    ));
+    for row in &figures.rows {
+        let backlog = &row.backlog;
+        text.push_str(&format!(
+            "{:<11}{:>8}{:>10.1}{:>11.0}{:>9}{:>7.0}/{:<4.0}\n",
+            name(row.target),
+            row.workers,
+            backlog.seconds,
+            f64::from(figures.flags.backlog) / backlog.seconds,
+            backlog.looks,
+            backlog.own_mib,
+            backlog.rss_mib,
+        ));
+    }
     text
+}
+
+fn name(target: Target) -> &'static str {
+    match target {
+        Target::Kubesim => "kubesim",
+        Target::Kubernetes => "kubernetes",
+    }
 }
