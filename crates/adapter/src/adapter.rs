@@ -59,7 +59,7 @@ pub struct Adapter {
 
 /// How many resources may wait here for their turn, each with its newest event. As long as there is room, a queue of
 /// events about the same resources costs no more than one look at each.
-const WAITING: usize = 1000;
+const WAITING: usize = 500;
 
 impl Adapter {
     /// Connects to everything. Returns once Kubernetes has answered and the subscription exists.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use futures::FutureExt as _;
 use hyperfleet_broker::{Delivery, Event, Subscriber};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, timeout};
@@ -106,7 +107,7 @@ impl Dispatcher {
         let (key, generation) = (subject.key(), subject.generation);
         if let Some(replaced) = self.turns.wait(key, generation, delivery) {
             self.count("superseded");
-            tokio::spawn(replaced.ack());
+            begin(replaced.ack());
         }
     }
 
@@ -146,23 +147,22 @@ impl Dispatcher {
         }
     }
 
-    /// Goes on by itself: a broker that is slow to take a message back holds up nothing else.
     fn settle(&self, delivery: Delivery, outcome: Outcome) {
-        self.count(match &outcome {
-            Outcome::Done(_) => "ack",
-            Outcome::Retry { .. } => "nack",
-            Outcome::Malformed(_) => "dead_letter",
-        });
-        tokio::spawn(async move {
-            match outcome {
-                Outcome::Done(_) => delivery.ack().await,
-                Outcome::Retry { reason, after } => {
-                    let delay = after.unwrap_or_else(|| delay(delivery.attempt));
-                    delivery.nack(delay, &reason).await;
-                }
-                Outcome::Malformed(reason) => delivery.dead_letter(&reason).await,
+        match outcome {
+            Outcome::Done(_) => {
+                self.count("ack");
+                begin(delivery.ack());
             }
-        });
+            Outcome::Retry { reason, after } => {
+                self.count("nack");
+                let delay = after.unwrap_or_else(|| delay(delivery.attempt));
+                begin(delivery.nack(delay, &reason));
+            }
+            Outcome::Malformed(reason) => {
+                self.count("dead_letter");
+                begin(delivery.dead_letter(&reason));
+            }
+        }
     }
 
     /// Finishes what runs; what only waits goes back to the broker as it is dropped.
@@ -197,6 +197,12 @@ impl Dispatcher {
             metrics.settled(how);
         }
     }
+}
+
+/// Settles a delivery without waiting for the end of it: a broker that is slow to take one back holds up nothing else.
+fn begin(settling: impl Future<Output = ()>) {
+    // What has begun is carried out by the broker's side; `close` waits for it.
+    let _done = settling.now_or_never();
 }
 
 async fn handle(engine: &Engine, event: &Event, attempt: u32, limit: Duration) -> Outcome {
