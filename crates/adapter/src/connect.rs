@@ -117,6 +117,7 @@ impl Engine {
             env,
             api: Arc::new(Metered {
                 inner: HttpApi::new(client, retry),
+                base_url: deployment.clients.hyperfleet_api.base_url.clone(),
                 metrics: metrics.clone(),
             }),
             transport,
@@ -236,6 +237,7 @@ fn user_agent(name: &str, environment: &BTreeMap<String, String>) -> String {
 /// Counts calls.
 struct Metered {
     inner: HttpApi,
+    base_url: String,
     metrics: Option<AdapterMetrics>,
 }
 
@@ -245,7 +247,10 @@ impl Api for Metered {
         let Some(metrics) = &self.metrics else {
             return self.inner.call(call).await;
         };
-        let (method, endpoint) = (call.method.to_string(), metrics.endpoint(&call.url));
+        let (method, endpoint) = (
+            call.method.to_string(),
+            metrics.endpoint(&self.base_url, &call.url),
+        );
         let started = Instant::now();
         let answer = self.inner.call(call).await;
         let status = match &answer {

@@ -289,9 +289,9 @@ impl AdapterMetrics {
         }
     }
 
-    /// What a call to `url` is counted under.
-    pub(crate) fn endpoint(&self, url: &str) -> String {
-        self.endpoints.label(url)
+    /// What a call to `url` is counted under, with the API at `base`.
+    pub(crate) fn endpoint(&self, base: &str, url: &str) -> String {
+        self.endpoints.label(base, url)
     }
 
     pub(crate) fn api_call(&self, method: &str, endpoint: &str, status: &str, took: Duration) {

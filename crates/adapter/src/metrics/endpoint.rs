@@ -10,16 +10,17 @@ const MOST: usize = 64;
 /// What is not on the API, and what came after the most.
 const OTHER: &str = "other";
 
-/// Where the API's paths begin.
-const API: [&str; 3] = ["api", "hyperfleet", "v1"];
+/// Where the API's paths begin; a version follows.
+const API: [&str; 2] = ["api", "hyperfleet"];
 
 /// The endpoints seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Endpoints(Mutex<HashSet<String>>);
 
 impl Endpoints {
-    pub(super) fn label(&self, url: &str) -> String {
-        let Some(pattern) = pattern(url) else {
+    /// Of a call to the API at `base`, or to somebody else.
+    pub(super) fn label(&self, base: &str, url: &str) -> String {
+        let Some(pattern) = pattern(base, url) else {
             return OTHER.to_owned();
         };
         let mut seen = self.0.lock();
@@ -34,16 +35,17 @@ impl Endpoints {
     }
 }
 
-/// `/clusters/{id}/statuses`: a path of the API, without what differs from resource to resource. An absolute URL may be
-/// anybody's.
-fn pattern(url: &str) -> Option<String> {
+/// `/clusters/{id}/statuses`: a path of the API, without what differs from resource to resource.
+fn pattern(base: &str, url: &str) -> Option<String> {
+    let own = url.strip_prefix(base.trim_end_matches('/'));
+    let url = own.filter(|path| path.starts_with('/')).unwrap_or(url);
     if url.contains("://") {
         return None;
     }
     let path = url.split(['?', '#']).next()?;
     let mut segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     if segments.starts_with(&API) {
-        segments.drain(..API.len());
+        segments.drain(..segments.len().min(API.len() + 1));
     }
     let named = segments.iter().enumerate().map(|(place, segment)| {
         let is_collection = place % 2 == 0;
@@ -56,6 +58,8 @@ fn pattern(url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const BASE: &str = "https://api/";
 
     #[test]
     fn ids_and_questions_are_left_out() {
@@ -71,20 +75,23 @@ mod tests {
             ),
             ("clusters?search=name%3D'x'", "/clusters"),
             ("", "/"),
+            ("https://api/api/hyperfleet/v2/clusters/1", "/clusters/{id}"),
         ] {
-            assert_eq!(pattern(url).unwrap(), expected, "{url}");
+            assert_eq!(pattern(BASE, url).unwrap(), expected, "{url}");
         }
-        assert_eq!(pattern("https://api.example.com/clusters/1"), None);
+        for url in ["https://other/clusters/1", "https://api.evil/clusters/1"] {
+            assert_eq!(pattern(BASE, url), None);
+        }
     }
 
     #[test]
     fn there_is_an_end_to_them() {
         let endpoints = Endpoints::default();
         for number in 0..MOST {
-            let label = endpoints.label(&format!("kind-{number}/1"));
+            let label = endpoints.label(BASE, &format!("kind-{number}/1"));
             assert_eq!(label, format!("/kind-{number}/{{id}}"));
         }
-        assert_eq!(endpoints.label("one-more/1"), OTHER);
-        assert_eq!(endpoints.label("kind-7/2"), "/kind-7/{id}");
+        assert_eq!(endpoints.label(BASE, "one-more/1"), OTHER);
+        assert_eq!(endpoints.label(BASE, "kind-7/2"), "/kind-7/{id}");
     }
 }
