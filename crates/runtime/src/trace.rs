@@ -48,21 +48,11 @@ pub struct TracingConfig {
 /// Why spans cannot be exported as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// A variable holds something that cannot be honoured.
-    #[error("the environment variable {name} is `{value}`: {problem}")]
+    /// A variable, or a key of the configuration, holds something that cannot be honoured.
+    #[error("{name} is `{value}`: {problem}")]
     Setting {
-        /// The variable.
+        /// The variable or the key.
         name: &'static str,
-        /// What it holds.
-        value: String,
-        /// What is wrong with it and what to set instead.
-        problem: String,
-    },
-    /// A key of the configuration holds something that cannot be honoured.
-    #[error("{key} is `{value}`: {problem}")]
-    Key {
-        /// The key.
-        key: &'static str,
         /// What it holds.
         value: String,
         /// What is wrong with it and what to set instead.

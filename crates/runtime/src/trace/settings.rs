@@ -58,20 +58,11 @@ fn get(lookup: Lookup<'_>, name: &'static str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-/// A variable, or a key of the configuration.
 fn wrong(name: &'static str, value: &str, problem: &str) -> TraceError {
-    let (value, problem) = (value.to_owned(), problem.to_owned());
-    match name.contains('.') {
-        true => TraceError::Key {
-            key: name,
-            value,
-            problem,
-        },
-        false => TraceError::Setting {
-            name,
-            value,
-            problem,
-        },
+    TraceError::Setting {
+        name,
+        value: value.to_owned(),
+        problem: problem.to_owned(),
     }
 }
 
