@@ -58,6 +58,6 @@ impl Store {
     }
 }
 
-fn number(count: i64) -> u64 {
+pub(crate) fn number(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }

@@ -6,6 +6,7 @@ use sqlx::Row;
 use crate::database::Store;
 use crate::error::StoreError;
 use crate::observe::Operation;
+use crate::pending::number;
 
 /// The resources of one kind that are in one phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +45,10 @@ impl Store {
             .await?;
             rows.iter()
                 .map(|row| {
-                    let count: i64 = row.try_get("count")?;
                     Ok(InPhase {
                         kind: row.try_get("kind")?,
                         phase: row.try_get("phase")?,
-                        count: u64::try_from(count).unwrap_or(0),
+                        count: number(row.try_get("count")?),
                     })
                 })
                 .collect()
