@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use hyperfleet_runtime::config::{ConfigError, DEFAULT_PATHS, Loader};
 use hyperfleet_source::{Diagnostic, Diagnostics, Node, Severity, SourceFile, yaml};
 use hyperfleet_transport::MAESTRO_VARIABLES;
+use serde_json::Value as Json;
 
 use crate::task::Task;
 
@@ -101,12 +102,29 @@ pub fn load_deployment(loader: &Loader) -> Result<Deployment, LoadError> {
 
 /// Loads a task configuration. Warnings come with it.
 pub fn load_task(path: &Path) -> Result<(Task, Vec<Diagnostic>), LoadError> {
+    Ok(parse_task(&read(path)?, path)?)
+}
+
+fn read(path: &Path) -> Result<SourceFile, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::Unreadable {
         path: path.display().to_string(),
         source,
     })?;
-    let file = SourceFile::new(path.display().to_string(), text);
-    Ok(parse_task(&file, path)?)
+    Ok(SourceFile::new(path.display().to_string(), text))
+}
+
+/// What an adapter runs with, without secrets: its deployment, and its task as it is written.
+pub fn effective(deployment: &Deployment, task: &Path) -> Result<Json, LoadError> {
+    let root = yaml::parse(&read(task)?)?;
+    let body = unwrapped(&root, &mut Found::new());
+    let mut all = deployment.redacted();
+    for key in ["params", "preconditions", "resources", "post"] {
+        if let Some(written) = body.and_then(|body| body.get(key)) {
+            all[key] = written.to_json();
+        }
+    }
+    hyperfleet_runtime::secret::redact(&mut all);
+    Ok(all)
 }
 
 /// Compiles the text of a task configuration; files it refers to lie beside `path`.

@@ -9,8 +9,6 @@ use hyperfleet_adapter::task::Task;
 use hyperfleet_adapter::{Adapter, Parts, process_environment};
 use hyperfleet_runtime::config::Format;
 use hyperfleet_runtime::health::ObserverConfig;
-use hyperfleet_runtime::secret;
-use serde_json::Value;
 
 use crate::broker;
 use crate::cli::{AdapterArgs, AdapterSchemaArgs, AdapterServeArgs, SchemaKind};
@@ -34,23 +32,10 @@ pub(crate) fn dump(args: &AdapterArgs) -> Result<()> {
     Ok(())
 }
 
-/// What an adapter runs with, without secrets, as YAML: the deployment, and the task as it is written.
+/// What an adapter runs with, for people.
 fn effective(deployment: &Deployment, task: &Path) -> Result<String> {
-    let text =
-        std::fs::read_to_string(task).with_context(|| format!("cannot read {}", task.display()))?;
-    let mut written: Value = serde_yaml_ng::from_str(&text)?;
-    // The files of older versions have an envelope.
-    if let Some(spec) = written.get_mut("spec").map(Value::take) {
-        written = spec;
-    }
-    secret::redact(&mut written);
-    let mut all = deployment.redacted();
-    if let (Value::Object(all), Value::Object(written)) = (&mut all, written) {
-        for (key, value) in written {
-            all.entry(key).or_insert(value);
-        }
-    }
-    Ok(serde_yaml_ng::to_string(&all)?)
+    let shown = config::effective(deployment, task)?;
+    Ok(serde_yaml_ng::to_string(&shown)?)
 }
 
 /// The schema of a file, on stdout.

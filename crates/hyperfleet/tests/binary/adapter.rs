@@ -80,28 +80,27 @@ fn a_dry_run_shows_what_an_event_would_do() {
 #[test]
 fn serve_with_an_event_is_the_same_dry_run() {
     let home = adapters().join("validation");
-    let run = |command: &str, prefix: &str| {
-        let mut run = hyperfleet();
-        run.args(["adapter", command]);
-        for (flag, file) in [
-            ("--config", "adapter-config.yaml"),
-            ("--task-config", "adapter-task-config.yaml"),
-            (&format!("{prefix}event"), "dry-run/event.json"),
-            (&format!("{prefix}api-responses"), "dry-run/failed.api.json"),
-            (&format!("{prefix}discovery"), "dry-run/failed.found.json"),
-        ] {
-            run.arg(flag).arg(home.join(file));
-        }
-        let verbose = format!("{prefix}verbose");
-        outcome(run.args([verbose.as_str(), &format!("{prefix}output"), "json"]))
-    };
-    let (ours, of_v1) = (run("dry-run", "--"), run("serve", "--dry-run-"));
-    let status = |bytes: &[u8]| {
-        serde_json::from_slice::<serde_json::Value>(bytes).unwrap()["status"].clone()
-    };
-    assert_eq!(status(&of_v1.stdout), "success");
-    assert_eq!(status(&of_v1.stdout), status(&ours.stdout));
-    assert_eq!(of_v1.status.code(), ours.status.code());
+    let mut serve = hyperfleet();
+    serve.args(["adapter", "serve"]);
+    for (flag, file) in [
+        ("--config", "adapter-config.yaml"),
+        ("--task-config", "adapter-task-config.yaml"),
+        ("--dry-run-event", "dry-run/event.json"),
+        ("--dry-run-api-responses", "dry-run/failed.api.json"),
+        ("--dry-run-discovery", "dry-run/failed.found.json"),
+    ] {
+        serve.arg(flag).arg(home.join(file));
+    }
+    let plan = std::fs::read_to_string(home.join("dry-run/failed.plan")).unwrap();
+    let output = outcome(&mut serve);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), plan);
+
+    let verbose = outcome(serve.args(["--dry-run-verbose"]));
+    assert!(verbose.stdout.len() > plan.len());
+    let json = outcome(serve.args(["--dry-run-output", "json"]));
+    let trace: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(trace["report"]["data"]["failedChecks"][0], "quota");
 
     let alone = outcome(hyperfleet().args(["adapter", "serve", "--dry-run-verbose"]));
     let text = String::from_utf8(alone.stderr).unwrap();
